@@ -13,7 +13,7 @@ const TESTS = ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', '**/testi
 export const orms = {
   files: [
     'libs/orm/src/{drizzle,kysely,mikro-orm}.ts',
-    'libs/orm/src/mikro-orm/*.ts',
+    'libs/orm/src/{drizzle,kysely,mikro-orm}/*.ts',
     'test/orms/*/*.ts',
     'examples/{drizzle,mikro-orm}/**/*.ts',
   ],

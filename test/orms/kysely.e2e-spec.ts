@@ -49,8 +49,8 @@ describe.each(databaseKinds)('Kysely on %s', (kind) => {
       'what a log shows': '["x",{"newIdOf":"orders.id"}]',
       'a driver that rounds': {
         plain: 'a number that is rounded',
-        ours: 'UNSAFE_SNOWFLAKE',
-        streamed: 'UNSAFE_SNOWFLAKE',
+        ours: 'ROUNDED_IDS',
+        streamed: 'ROUNDED_IDS',
       },
       'no service': 'NO_OPEN_SERVICE',
       'a service that is opened later, then closed': [1, 'NO_OPEN_SERVICE', 'CLOSED'],

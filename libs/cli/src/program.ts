@@ -142,7 +142,7 @@ export function program(run: (work: Work, args: readonly string[], flags: FlagVa
       ),
     ),
     database,
-  );
+  ).option('--app <module>', "the application's module that exports its database: whether IDs keep their digits there");
 
   withDatabaseFlags(
     withLayoutFlags(

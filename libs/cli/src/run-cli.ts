@@ -2,14 +2,9 @@ import { type Command, CommanderError } from 'commander';
 import { ConfigurationError, RaindropError } from '@raindrop/core';
 import { EXIT_CODES, type ExitCode, InputError } from './input-error.js';
 import { CliOutput, type CliStreams, InterruptedError, Interruption } from './io/cli-output.js';
+import { withoutSecrets } from './io/text.js';
 import { flagOf } from './options/option-flags.js';
 import { program } from './program.js';
-
-/** User and password of a URL, up to the last @ of the line: a password may hold spaces, slashes and an @. */
-const CREDENTIALS = /:\/\/[^\n]*@/g;
-
-/** The parameters of a URL that hold a password: some drivers read `?password=...`. */
-const PARAMETERS = /([?&](?:password|pass|pwd|sslpassword|sslkey)=)[^&\s'"]*/gi;
 
 /**
  * Runs the command and answers with its exit code. SIGINT and SIGTERM end it early; a worker id that it holds is given
@@ -96,9 +91,4 @@ function problemsOf({ problems }: ConfigurationError): string[] {
 
 function tell(output: CliOutput, code: string, message: string, problems: readonly string[]): void {
   output.error(code, withoutSecrets(message), problems.map(withoutSecrets));
-}
-
-/** Hides passwords: a message may quote a mistyped URL. */
-function withoutSecrets(text: string): string {
-  return text.replace(CREDENTIALS, '://***@').replace(PARAMETERS, '$1***');
 }

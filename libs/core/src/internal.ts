@@ -42,7 +42,7 @@ export { processWide } from './copies.js';
 export { judgeLayouts, chooseLayout, findLayout, withFoundLayout } from './lease/layout-choice.js';
 export { generatorOptions, readGeneratorOptions } from './generator/generator-options.js';
 export { SnowflakeGenerator } from './generator/snowflake-generator.js';
-export { MAX_ID } from './codec/id-codec.js';
+export { largestIdOf, MAX_ID } from './codec/id-codec.js';
 export { IdForm, type IdProperty, type IdValue, readIdPrefix, UnsafeSnowflakeError } from './codec/id-form.js';
 export { isCodecName } from './codec/codecs.js';
 export { FENCE_LEAP, INCLUDE_HELD, isHeld, readKeptRow, type KeptRow, type RowField } from './lease/worker-store.js';

@@ -5,11 +5,15 @@ interface Named {
   readonly name: string;
 }
 
+interface Opened extends Named {
+  close(): Promise<void>;
+}
+
 /** The services of this process that were opened and not closed. All copies of this package share the list. */
-const OPENED = processWide('opened services', () => new Set<Named>());
+const OPENED = processWide('opened services', () => new Set<Opened>());
 
 /** Adds a service to the list. @returns takes it out */
-export function noteOpened(service: Named): () => void {
+export function noteOpened(service: Opened): () => void {
   OPENED.add(service);
   return () => void OPENED.delete(service);
 }
@@ -30,6 +34,11 @@ export function openedService<Service extends Named>(name: string): Service {
   }
   if (count === 1) return found as Service;
   throw new NoOpenServiceError(name, count, [...new Set([...OPENED].map((each) => each.name))]);
+}
+
+/** Closes the services that are open in this process, of all copies of this package. */
+export async function closeOpenedServices(): Promise<void> {
+  await Promise.all([...OPENED].map((each) => each.close()));
 }
 
 /** No service of the name is open in this process, or several are, so that it is not clear which one is meant. */

@@ -90,3 +90,28 @@ it.each<[object, string]>([
 ])('refuses %p', (options, problem) => {
   expect(caught(ConfigurationError, () => new Keys('orders.id', options as KeyOptions)).message).toContain(problem);
 });
+
+describe('the largest ID', () => {
+  const ids = (layout?: { bits: number }): KeyIds => ({ ...largeIds(), ...(layout !== undefined && { layout }) });
+
+  it("is that of the service's layout, of 63 bits at most, and one that a number holds", () => {
+    expect(new Keys('orders.id', { ids: ids({ bits: 60 }) }).largest()).toBe(2n ** 60n - 1n);
+    expect(new Keys('orders.id', { ids: ids({ bits: 64 }) }).largest()).toBe(2n ** 63n - 1n);
+    expect(new Keys('orders.id', { ids: ids() }).largest()).toBe(2n ** 63n - 1n);
+    expect(new Keys('orders.id', { ids: ids({ bits: 63 }), as: 'number' }).largest()).toBe(2n ** 53n - 1n);
+    expect(new Keys('orders.id', { ids: ids({ bits: 41 }), as: 'number' }).largest()).toBe(2n ** 41n - 1n);
+  });
+
+  it('of a service that is open comes before a layout that is given, and numbers from segments fit a number', () => {
+    expect(new Keys('orders.id', { ids: ids({ bits: 60 }) }).largest({ bits: 53 })).toBe(2n ** 60n - 1n);
+    expect(new Keys('orders.id', { service: 'elsewhere' }).largest({ bits: 53 })).toBe(2n ** 53n - 1n);
+    expect(() => new Keys('orders.id', { service: 'elsewhere' }).largest()).toThrow(NoOpenServiceError);
+    const segments = Object.defineProperty(largeIds(), 'layout', {
+      get: () => {
+        throw new Error('numbers from segments');
+      },
+    });
+    expect(new Keys('orders.id', { ids: segments }).largest()).toBe(2n ** 53n - 1n);
+    expect(new Keys('orders.id', { ids: largeIds() }).largest()).toBe(2n ** 63n - 1n);
+  });
+});

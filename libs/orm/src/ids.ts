@@ -3,6 +3,7 @@ import {
   IdForm,
   type IdProperty,
   type IdValue,
+  largestIdOf,
   oneOf,
   option,
   type OptionReader,
@@ -15,7 +16,7 @@ import {
 } from '@raindrop/core/internal';
 import { openedService } from '@raindrop/node/internal';
 
-/** What a key needs of an `IdService`. */
+/** The part of an `IdService` that a key uses. */
 export interface KeyIds {
   /** A new ID. */
   nextId(code?: string): bigint;
@@ -25,6 +26,8 @@ export interface KeyIds {
   nextStrings?(count: number, code?: string): string[];
   /** New IDs, waiting for the next tick where this one is used up. */
   nextIdsAsync?(count: number, code?: string): Promise<bigint[]>;
+  /** The size of the IDs, for the check of precision. @defaultValue 63 bits */
+  readonly layout?: LayoutSize | undefined;
 }
 
 type GivenIds = KeyIds | (() => KeyIds | undefined);
@@ -44,7 +47,7 @@ export const keyOptions = {
   service: text({ pattern: /^[^]{1,128}$/, legal: 'the name of a service', default: 'default' }),
   /** The business kind of the IDs, with a sequence of its own. @range 1-128 characters @defaultValue none */
   code: text({ pattern: /^[^]{1,128}$/, legal: 'a string of 1 to 128 characters' }),
-  /** What the application sees. @range `string`, `bigint`, `number` @defaultValue `string` */
+  /** The type of the values in the application. @range `string`, `bigint`, `number` @defaultValue `string` */
   as: oneOf<IdProperty>(['string', 'bigint', 'number'], { default: 'string' }),
   /**
    * Shows the ID as text that says what it identifies: `prefix: 'order'` gives `order_0Cc4kqJ3WmY`. Strings only.
@@ -65,10 +68,17 @@ function readIds(reader: OptionReader, name: string): GivenIds | undefined {
   return undefined;
 }
 
+/** The part of a layout that a key uses. */
+export interface LayoutSize {
+  /** All bits of an ID, without the sign bit. */
+  readonly bits: number;
+}
+
 /** The IDs of one key. Every entry of this package takes them from here. */
 export class Keys {
   /** How the application sees the IDs, and how a database value is read. */
   readonly form: IdForm;
+  readonly as: IdProperty;
   private readonly ids: () => KeyIds;
   private readonly code: string | undefined;
 
@@ -82,6 +92,7 @@ export class Keys {
   ) {
     const { ids, service, code, as, prefix } = checked(place, options);
     this.form = new IdForm(as, prefix);
+    this.as = as;
     this.code = code;
     const given = typeof ids === 'function' ? ids : () => ids;
     this.ids = () => given() ?? openedService<KeyIds & { readonly name: string }>(service);
@@ -117,6 +128,32 @@ export class Keys {
       return (await ids.nextIdsAsync(count, this.code)).map((id) => this.form.of(id, this.place));
     }
   }
+
+  /**
+   * Returns the largest ID that it may get: of its service's layout, and one that a number holds where the key is one.
+   * @param elsewhere the layout of a service that is not open in this process
+   * @throws NoOpenServiceError when no service is open, and no layout given
+   */
+  largest(elsewhere?: LayoutSize): bigint {
+    const largest = largestIdOf(this.layoutOr(elsewhere));
+    return this.as === 'number' && largest > Number.MAX_SAFE_INTEGER ? BigInt(Number.MAX_SAFE_INTEGER) : largest;
+  }
+
+  private layoutOr(elsewhere: LayoutSize | undefined): LayoutSize | undefined {
+    let ids: KeyIds;
+    try {
+      ids = this.ids();
+    } catch (error) {
+      if (elsewhere === undefined) throw error;
+      return elsewhere;
+    }
+    try {
+      return ids.layout;
+    } catch {
+      // Numbers from segments have no layout. They begin at 1, and a driver's number holds all that are ever issued.
+      return { bits: 53 };
+    }
+  }
 }
 
 function checked(place: string, options: KeyOptions): ReadOptions<typeof keyOptions> {
@@ -145,7 +182,7 @@ export class InsertRefusedError extends PermanentError {
     /** `table.column`. */
     readonly column: string,
     readonly why: InsertRefusal,
-    /** What was wrong and what to do, as the sentence goes on after the column. */
+    /** The cause and the cure. The message is the column and this text. */
     wayOut: string,
   ) {
     super(`${column} ${wayOut}`);

@@ -12,3 +12,5 @@ export {
   type SnowflakeKeyDecorator,
   type SnowflakeKeyProperty,
 } from './mikro-orm/key.js';
+export { checkPrecision, type MikroOrmLike } from './mikro-orm/precision.js';
+export { type PrecisionOptions, type PrecisionReport, RoundedIdsError } from './precision.js';

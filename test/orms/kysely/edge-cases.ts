@@ -26,6 +26,8 @@ type UpdateOf = (eb: kysely.ExpressionBuilder<never, never>) => unknown;
 
 const { db, issued, close } = await openShop('text');
 const counter = countedIds();
+/** Of a layout whose IDs no driver rounds, so that the check of precision lets a rounding driver pass. */
+const small: KeyIds = { ...counter, layout: { bits: 53 } };
 const isMysql = type === 'mariadb';
 const isSqlite = type === 'better-sqlite3';
 const own = (() => {
@@ -194,7 +196,7 @@ const cases: Readonly<Record<string, () => Promise<unknown>>> = {
     const made = isMysql ? 'bigint not null auto_increment' : isSqlite ? 'integer not null' : 'bigserial';
     await tableOf('parcels', `id ${made} primary key, number bigint unique, code varchar(40) unique`);
     const parcels = async (columns: SnowflakeColumns['columns'][string], row: object): Promise<string> => {
-      const dialect = withSnowflakes(plainDialect('text'), { ids: counter, columns: { parcels: columns } });
+      const dialect = withSnowflakes(plainDialect('text'), { ids: small, columns: { parcels: columns } });
       const shop = kyselyOn<{ parcels: object }>({ dialect });
       return insertIdOf(shop.insertInto('parcels').values(row));
     };
@@ -208,7 +210,7 @@ const cases: Readonly<Record<string, () => Promise<unknown>>> = {
   'several rows into a column that the database counts': async () => {
     if (!isMysql) return '-';
     await tableOf('counted', 'id bigint not null auto_increment primary key, n int');
-    const dialect = withSnowflakes(plainDialect(), { ids: counter, columns: { counted: ['id'] } });
+    const dialect = withSnowflakes(plainDialect(), { ids: small, columns: { counted: ['id'] } });
     const counted = kyselyOn<{ counted: { n: number } }>({ dialect }).insertInto('counted');
     const one = await insertIdOf(counted.values({ n: 1 }));
     return [one.length, await insertIdOf(counted.values([{ n: 2 }, { n: 3 }]))];
@@ -218,9 +220,9 @@ const cases: Readonly<Record<string, () => Promise<unknown>>> = {
     await tableOf('rounded', 'id bigint not null primary key, other bigint');
     await sql`insert into rounded (id, other) values (1, 9007199254740993)`.execute(db);
     const twice = (dialect: kysely.Dialect): Orders => {
-      const inner = withSnowflakes(dialect, { ids: counter, columns: { orders: ['id'], rounded: ['id'] } });
+      const inner = withSnowflakes(dialect, { ids: small, columns: { orders: ['id'], rounded: ['id'] } });
       const columns = { orders: ['id'], customers: ['id'], rounded: ['other'] };
-      return kyselyOn({ dialect: withSnowflakes(inner, { ids: counter, columns }) });
+      return kyselyOn({ dialect: withSnowflakes(inner, { ids: small, columns }) });
     };
     const rounding = plainDialect(type === 'postgres' ? 'number' : undefined);
     return [await bothTables(twice(plainDialect('text'))), await roundedBy(twice(rounding), 'rounded')];
@@ -234,10 +236,10 @@ const cases: Readonly<Record<string, () => Promise<unknown>>> = {
       createQueryCompiler: () => dialect.createQueryCompiler(),
       createIntrospector: (other) => dialect.createIntrospector(other),
     };
-    const first = kyselyOn<Shop>({ dialect: withSnowflakes(shared, { ids: counter, columns: { orders: ['id'] } }) });
+    const first = kyselyOn<Shop>({ dialect: withSnowflakes(shared, { ids: small, columns: { orders: ['id'] } }) });
     await first.insertInto('orders').values({ title: title() }).execute();
     const both = { orders: ['id'], customers: ['id'], rounded: ['other'] };
-    const second = new Kysely<Shop>({ dialect: withSnowflakes(shared, { ids: counter, columns: both }) });
+    const second = new Kysely<Shop>({ dialect: withSnowflakes(shared, { ids: small, columns: both }) });
     return [await bothTables(second), await roundedBy(second, 'rounded')];
   },
 
@@ -316,7 +318,7 @@ const cases: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'default values of two keys': async () => {
     await tableOf('pairs', 'id bigint not null primary key, other bigint not null unique');
-    const dialect = withSnowflakes(plainDialect('text'), { ids: counter, columns: { pairs: ['id', 'other'] } });
+    const dialect = withSnowflakes(plainDialect('text'), { ids: small, columns: { pairs: ['id', 'other'] } });
     const shop = kyselyOn<{ pairs: { id: Key; other: Key } }>({ dialect });
     await shop.insertInto('pairs').defaultValues().execute();
     const { rows } = await sql<{ gap: unknown }>`select other - id as gap from pairs`.execute(db);

@@ -6,7 +6,7 @@
 import { openIdService } from '@raindrop/node';
 import { withSnowflakes, type KeyIds } from '@raindrop/orm/kysely';
 import { fork, type ChildProcess } from 'node:child_process';
-import { dbConfig, given, Kysely, plainDialect, sql } from './shop.js';
+import { dbConfig, given, Kysely, plainDialect, sql, type } from './shop.js';
 
 const { seconds = 3, control = false } = given as { seconds?: number; control?: boolean };
 
@@ -69,7 +69,9 @@ function ownGenerator(): KeyIds {
 async function run(): Promise<void> {
   const db = open();
   await sql`drop table if exists rows_of_two`.execute(db);
-  await sql`create table rows_of_two (id bigint, title varchar(50))`.execute(db);
+  await sql`create table rows_of_two (id ${type === 'better-sqlite3' ? sql`text` : sql`bigint`}, title varchar(50))`.execute(
+    db,
+  );
   const end = performance.now() + seconds * 1_000;
   let kills = 0;
   const one = async (): Promise<void> => {

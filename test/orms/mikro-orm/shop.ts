@@ -85,8 +85,11 @@ export function defineShop(options: KeyOptions): { Order: any; Item: any; entiti
   return { Order, Item, entities: [Order, Item] };
 }
 
-/** @param withoutUs whether the entity manager is MikroORM's own */
-export async function connect(entities: any[], withoutUs = isPlain): Promise<any> {
+/**
+ * @param withoutUs whether the entity manager is MikroORM's own
+ * @param more options of MikroORM
+ */
+export async function connect(entities: any[], withoutUs = isPlain, more: object = {}): Promise<any> {
   const { MikroORM, EntityManager }: any = await import(PACKAGES[type]);
   return MikroORM.init({
     host: database['host'],
@@ -96,6 +99,7 @@ export async function connect(entities: any[], withoutUs = isPlain): Promise<any
     dbName: database.database,
     entities,
     ...(withoutUs ? {} : { entityManager: withSnowflakes(EntityManager) }),
+    ...more,
   });
 }
 

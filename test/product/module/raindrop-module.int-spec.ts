@@ -194,6 +194,19 @@ describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
     await expect(tokens()).rejects.toThrow('soc_raindrop_worker');
   });
 
+  it('takes no worker when the connection rounds IDs, or a column cannot hold them', async () => {
+    const entity = new EntitySchema<{ id: string }>({ name: 'narrow', columns: { id: snowflakeColumn() } });
+    const source = await new DataSource(database.options).initialize();
+    await source.query(`CREATE TABLE narrow (id ${kind === 'sqlite' ? 'real' : 'int'} PRIMARY KEY)`);
+    await source.destroy();
+    const options = { ...database.options, entities: [entity] };
+    await expect(startApp([typeorm(options), RaindropModule.forRoot(OPTIONS)])).rejects.toMatchObject({
+      errorCode: 'ENTITY_LINT',
+      problems: [{ entity: 'narrow', problem: expect.stringContaining('in the database') as string }],
+    });
+    await expect(tokens()).rejects.toThrow('soc_raindrop_worker');
+  });
+
   it('serves every call', async () => {
     const app = await startApp([typeorm(database.options), RaindropModule.forRoot(OPTIONS)]);
     const ids = app.get(IdService);

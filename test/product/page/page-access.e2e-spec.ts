@@ -61,7 +61,7 @@ describe('The page is for everybody', () => {
     await page.getByLabel('API key').fill(API_KEY);
     await page.getByRole('button', { name: 'Show workers' }).click();
     await page.getByRole('slider', { name: 'End bits' }).fill('0');
-    await shows(page, '#plan-warnings', 'advised');
+    await shows(page, '#plan-warnings', 'use endBitsLength 1');
     await shows(page, '#take-list', 'more');
     await shows(page, '#read-check', '✓');
     await shows(page, '#workers-said', 'held');

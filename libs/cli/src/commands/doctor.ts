@@ -1,5 +1,6 @@
 import type { SnowflakeModuleOptions } from '@raindrop/node';
-import { examine } from '../doctor/examine.js';
+import { type Examination, examine } from '../doctor/examine.js';
+import { withApp } from '../doctor/check-app.js';
 import type { Finding } from '../doctor/checks.js';
 import { EXIT_CODES, type ExitCode } from '../input-error.js';
 import type { CliOutput, Style } from '../io/cli-output.js';
@@ -11,12 +12,28 @@ const COLOURS: Readonly<Record<Finding['state'], Style>> = { ok: 'green', warn: 
 /** `raindrop doctor`: finds what keeps a service from working, or may do so. */
 export async function doctor(flags: FlagValues, output: CliOutput): Promise<ExitCode> {
   const given = withExistingFile(moduleOptions(flags));
-  const options = resolveWorkers(given, lastDayOf(given));
-  requireRows('doctor', options);
-  const findings = await withWorkers(options, (store) => examine(store, options));
+  const app = flags['app'] as string | undefined;
+  const findings = app === undefined ? (await examineTable(given)).findings : await examineBoth(given, app);
   const worst = (['fail', 'warn'] as const).find((state) => findings.some((each) => each.state === state)) ?? 'ok';
   await output.result({ state: worst, findings }, () => findings.flatMap((each) => linesOf(each, output)));
   return worst === 'ok' ? EXIT_CODES.done : worst === 'warn' ? EXIT_CODES.warnings : EXIT_CODES.failed;
+}
+
+/** Of the worker table. */
+async function examineTable(given: SnowflakeModuleOptions): Promise<Examination> {
+  const options = resolveWorkers(given, lastDayOf(given));
+  requireRows('doctor', options);
+  return withWorkers(options, (store) => examine(store, options));
+}
+
+/** Of the worker table, where the options name one, and of the application's databases. */
+async function examineBoth(given: SnowflakeModuleOptions, path: string): Promise<Finding[]> {
+  const namesTable = given.dbConfig !== undefined || given.workerIdAssigner !== undefined;
+  return withApp(path, async (check) => {
+    if (!namesTable) return check(namesLayout(given) ? layoutToRead(given) : undefined);
+    const { findings, layout } = await examineTable(given);
+    return [...findings, ...(await check(layout))];
+  });
 }
 
 /**

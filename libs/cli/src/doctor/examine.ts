@@ -1,4 +1,4 @@
-import { RaindropError, type WorkerStore, type WorkerTable } from '@raindrop/core';
+import { type Layout, RaindropError, type WorkerStore, type WorkerTable } from '@raindrop/core';
 import type { ResolvedSnowflakeOptions } from '@raindrop/node/internal';
 import { chooseLayout, DEFAULT_LAYOUT } from '@raindrop/core/internal';
 import { DatabaseCallError, DatabaseRefusedError, DriverNotInstalledError } from '@raindrop/node';
@@ -35,8 +35,15 @@ const CURES: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: 'correct --url: this file is no SQLite database',
 };
 
+/** What an examination has found. */
+export interface Examination {
+  readonly findings: Finding[];
+  /** The layout that a start would take; undefined when that is not known. */
+  readonly layout?: Layout;
+}
+
 /** Runs every check that makes sense after those before it. It changes nothing in the database. */
-export async function examine(store: WorkerStore, given: ResolvedSnowflakeOptions): Promise<Finding[]> {
+export async function examine(store: WorkerStore, given: ResolvedSnowflakeOptions): Promise<Examination> {
   const { lease } = given;
   try {
     // The first call connects. The second one, which is timed, then measures the answer alone.
@@ -46,7 +53,7 @@ export async function examine(store: WorkerStore, given: ResolvedSnowflakeOption
     const after = Date.now();
     const { options, unclear } = withFoundLayout(given, table);
     const { layout } = options;
-    return [
+    const findings = [
       ok('database', `reached, ${options.tableName} is there, answers in ${after - before} ms`),
       await checkRights(store, table, layout.layout.fingerprint),
       checkClock(before, table.nowMs, after, lease.maxClockSkewMs),
@@ -56,9 +63,10 @@ export async function examine(store: WorkerStore, given: ResolvedSnowflakeOption
       await checkForeign(store, table, lease),
       ...checkTable(table, layout.workers, lease.graceMs, lease.sharedWithOriginal),
     ];
+    return { findings, ...(unclear === undefined && { layout: layout.layout }) };
   } catch (error) {
     if (!(error instanceof RaindropError)) throw error;
-    return [fail('database', error.message, remedyFor(error))];
+    return { findings: [fail('database', error.message, remedyFor(error))] };
   }
 }
 

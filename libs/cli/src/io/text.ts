@@ -52,3 +52,14 @@ export async function* linesOf(stream: NodeJS.ReadableStream, most: number): Asy
   }
   if (lines.length > 0) yield lines;
 }
+
+/** User and password of a URL, up to the last @ of the line: a password may hold spaces, slashes and an @. */
+const CREDENTIALS = /:\/\/[^\n]*@/g;
+
+/** The parameters of a URL that hold a password: some drivers read `?password=...`. */
+const PARAMETERS = /([?&](?:password|pass|pwd|sslpassword|sslkey)=)[^&\s'"]*/gi;
+
+/** Hides passwords: a message may quote a mistyped URL. */
+export function withoutSecrets(text: string): string {
+  return text.replace(CREDENTIALS, '://***@').replace(PARAMETERS, '$1***');
+}

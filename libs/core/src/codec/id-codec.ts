@@ -4,6 +4,11 @@ import { showValue } from '../show-value.js';
 /** The largest ID: 2^63 - 1, the largest signed 64-bit integer. IDs are the bigints 0 to `MAX_ID`. */
 export const MAX_ID = 9_223_372_036_854_775_807n;
 
+/** The largest ID of a layout that a `bigint` column holds; without a layout, and of 64 bits, {@link MAX_ID}. */
+export function largestIdOf(layout: { readonly bits: number } | undefined): bigint {
+  return layout === undefined || layout.bits >= 63 ? MAX_ID : 2n ** BigInt(layout.bits) - 1n;
+}
+
 /**
  * One way to write an ID as text, and to read it back.
  *

@@ -1,6 +1,6 @@
 import { Logger, type FactoryProvider, type Provider, type Type } from '@nestjs/common';
 import { ModuleRef, ModulesContainer } from '@nestjs/core';
-import { ConfigurationError, type ConfigurationProblem, type WorkerIdAssigner } from '@raindrop/core';
+import { ConfigurationError, type ConfigurationProblem, type Layout, type WorkerIdAssigner } from '@raindrop/core';
 import { hasDataSourceOfAnotherCopy, ShutdownHooksCheck, UnnamedDataSourcesCheck } from './start-checks.js';
 import type { Logger as ServiceLogger } from '@raindrop/node';
 import {
@@ -137,22 +137,28 @@ async function openService(
   const lint = lintOf(options, name);
   // With manualInitialization: true the application initialises it later, and attaches it then: docs/typeorm.md.
   const initialized = dataSources.filter((each) => each.isInitialized);
+  const lookAt = async (layout: Layout | undefined): Promise<void> => {
+    await Promise.all(
+      initialized.map((each) => typeormBridge().lookAtColumns(asDataSource(each), { name, layout }, lint)),
+    );
+  };
+  let isLookedAt = false;
   const engine = await openEngine(options, {
     name,
     database: first && typeormBridge().dataSourceDatabase(asDataSource(first).options),
     logger: loggerOf(options),
     makeCustom: (assigner) => nest.create(assigner as Type<WorkerIdAssigner>),
-    onLayout: (layout) => {
+    // Once it has a worker id, its table remembers the layout.
+    onLayout: async (layout) => {
       for (const each of initialized) typeormBridge().refuseColumns(asDataSource(each), { name, layout }, lint);
+      await lookAt(layout);
+      isLookedAt = true;
     },
   });
   const service = new IdService(name, engine, lint);
   try {
-    const { layout } = engine;
     for (const each of initialized) service.attach(each);
-    await Promise.all(
-      initialized.map((each) => typeormBridge().lookAtColumns(asDataSource(each), { name, layout }, lint)),
-    );
+    if (!isLookedAt) await lookAt(engine.layout);
     return service;
   } catch (error) {
     // Nest calls no hooks of an application that does not start.

@@ -109,8 +109,8 @@ export interface SnowflakeSurroundings {
   readonly database: SqlDatabase | undefined;
   readonly logger: Logger;
   readonly makeCustom: MakeCustom;
-  /** Called with the layout before a worker id is acquired; what it throws ends the start. */
-  readonly onLayout?: (layout: Layout) => void;
+  /** Awaited with the layout before a worker id is acquired; what it throws ends the start. */
+  readonly onLayout?: (layout: Layout) => Promise<void>;
   /** For tests: the layout that is taken where the options name none and the store remembers none. */
   readonly firstLayout?: Layout | undefined;
 }
@@ -149,7 +149,7 @@ export async function openSnowflakeEngine(
 async function openWith(context: WorkerContext, surroundings: SnowflakeSurroundings): Promise<SnowflakeEngine> {
   const { name, logger, onLayout } = surroundings;
   const { options, ports } = context;
-  onLayout?.(options.layout.layout);
+  await onLayout?.(options.layout.layout);
   const { worker, source } = await openWorker(context);
   const generator = new SnowflakeGenerator(
     { layout: options.layout.layout, tenure: worker, options: options.generator },

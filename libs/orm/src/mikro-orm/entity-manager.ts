@@ -2,11 +2,12 @@
 
 import type * as core from '@mikro-orm/core';
 import { getWhereCondition, type Platform, Utils } from '@mikro-orm/core';
+import type { InsertQueryNode, OperationNode } from 'kysely';
+import { tableOf } from '../kysely/columns.js';
 import {
   checkKyselyInsert,
   ENTITIES,
   guarded,
-  type InsertNode,
   type KyselyOptions,
   type QueryBuilder,
   refused,
@@ -98,11 +99,14 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
     }
 
     override getKysely(options?: KyselyOptions): never {
-      const transformQuery = ({ node }: { node: InsertNode }): InsertNode => {
-        const name = node.into?.table?.identifier.name ?? node.into?.node?.table.identifier.name;
+      const transformQuery = ({ node }: { node: OperationNode }): OperationNode => {
+        // A MERGE has it too.
+        const name = tableOf((node as Partial<InsertQueryNode>).into)?.identifier.name;
         const metas = name === undefined ? [] : [...this.getMetadata().getAll().values()];
         const meta = metas.find((each) => each.tableName === name || each.className === name);
-        for (const key of keysOf(meta)) checkKyselyInsert(node, key, options?.processOnCreateHooks === true);
+        for (const key of keysOf(meta)) {
+          checkKyselyInsert(node as InsertQueryNode, key, options?.processOnCreateHooks === true);
+        }
         return node;
       };
       const transformResult = ({ result }: { result: unknown }): Promise<unknown> => Promise.resolve(result);

@@ -1,6 +1,7 @@
 /** What a query builder and Kysely may insert: nothing without a key, and nothing that gives an existing row another one. */
 
 import type { Platform } from '@mikro-orm/core';
+import type { ColumnNode, InsertQueryNode } from 'kysely';
 import { InsertRefusedError, type InsertRefusal } from '../ids.js';
 import { type Key, lacks, type Row, withIds } from './key.js';
 
@@ -69,34 +70,13 @@ export function guarded(qb: QueryBuilder, keys: readonly Key[], platform: Platfo
   return qb;
 }
 
-/** What is looked at of Kysely's `InsertQueryNode`. */
-export interface InsertNode {
-  readonly kind: string;
-  readonly into?: TableNode & { readonly node?: Required<TableNode> };
-  readonly columns?: readonly ColumnNode[];
-  readonly replace?: boolean;
-  readonly onConflict?: Updates;
-  readonly onDuplicateKey?: Updates;
-}
-
-interface TableNode {
-  readonly table?: { readonly identifier: { readonly name: string } };
-}
-
-interface Updates {
-  readonly updates?: readonly { readonly column: ColumnNode }[];
-}
-
-interface ColumnNode {
-  readonly column?: { readonly name?: string };
-}
-
 export interface KyselyOptions {
   readonly processOnCreateHooks?: boolean;
 }
 
-export function checkKyselyInsert(node: InsertNode, key: Key, isHooked: boolean): void {
-  const isKey = ({ column }: ColumnNode): boolean => column?.name === key.name || column?.name === key.fieldNames[0];
+export function checkKyselyInsert(node: InsertQueryNode, key: Key, isHooked: boolean): void {
+  const isKey = ({ column }: Partial<ColumnNode>): boolean =>
+    column?.name === key.name || column?.name === key.fieldNames[0];
   if (!node.columns?.some(isKey)) {
     const wayOut = 'Give it the ID: ids.nextId(), or use em.getKysely({ processOnCreateHooks: true }).';
     throw refused(key, 'unfilled', 'has no value in an insert of Kysely', wayOut);
@@ -104,7 +84,8 @@ export function checkKyselyInsert(node: InsertNode, key: Key, isHooked: boolean)
   if (node.replace === true && isHooked) {
     throw refused(key, 'replace', 'would be another one in a row that is replaced', 'Use onDuplicateKeyUpdate().');
   }
-  if ([...(node.onConflict?.updates ?? []), ...(node.onDuplicateKey?.updates ?? [])].some((one) => isKey(one.column))) {
+  const updates = [...(node.onConflict?.updates ?? []), ...(node.onDuplicateKey?.updates ?? [])];
+  if (updates.some(({ column }) => isKey(column as Partial<ColumnNode>))) {
     throw refused(key, 'key-update', REWRITTEN, 'Leave it out of what is updated.');
   }
 }

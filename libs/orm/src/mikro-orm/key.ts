@@ -158,7 +158,8 @@ class SnowflakeType extends Type<unknown, unknown> {
   }
 }
 
-function isSqlite(platform: object): boolean {
+/** Whether the ORM keeps the keys in SQLite or libSQL. */
+export function isSqlite(platform: object): boolean {
   return /sqlite|libsql/i.test(platform.constructor.name);
 }
 
@@ -171,6 +172,7 @@ export interface Key {
   readonly place: string;
   readonly name: string;
   readonly fieldNames: readonly string[];
+  readonly columnTypes?: readonly string[];
   readonly customType: SnowflakeType;
 }
 

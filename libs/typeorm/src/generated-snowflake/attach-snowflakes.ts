@@ -14,7 +14,7 @@ import { lintColumns } from './lint-columns.js';
 import { checkWrittenValues, compareAsRead, identifyBySetKeys, listKeys, readReturned } from './patches.js';
 import { separateRows } from './insert-rows.js';
 import { rowClaimsOf } from './row-claims.js';
-import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
+import { makeSqliteExact } from './safe-sqlite-integers.js';
 import { AlreadyAttachedError, DataSourceNotInitializedError } from './snowflake-errors.js';
 import { TypedParameters } from './typed-parameters.js';
 
@@ -91,16 +91,4 @@ function takeColumn(attached: GeneratedColumn | ReferenceColumn): () => void {
 /** The services that fill a DataSource's columns. */
 export function attachedTo({ subscribers }: DataSource): SnowflakeSubscriber[] {
   return subscribers.filter(isSnowflakeSubscriber);
-}
-
-/** The connection is open already: the statements that TypeORM has prepared on it are thrown away. */
-function makeSqliteExact({ options, driver }: DataSource): void {
-  if (options.type !== 'better-sqlite3') return;
-  const { databaseConnection, queryRunner } = driver as unknown as {
-    readonly databaseConnection?: SqliteDatabase;
-    readonly queryRunner?: { readonly stmtCache?: unknown };
-  };
-  if (databaseConnection === undefined) return;
-  safeSqliteIntegers(databaseConnection);
-  if (queryRunner?.stmtCache instanceof Map) queryRunner.stmtCache.clear();
 }

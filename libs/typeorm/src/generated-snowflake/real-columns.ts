@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { Layout } from '@raindrop/core';
+import { largestIdOf } from '@raindrop/core/internal';
 import { type EntityLint, type EntityProblem, report } from './entity-lint.js';
 import {
   findColumns,
@@ -8,6 +9,7 @@ import {
   type ReferenceColumn,
   type SnowflakeSource,
 } from './generated-column.js';
+import { makeSqliteExact } from './safe-sqlite-integers.js';
 
 /** Runs a statement over the application's own connection. */
 type AppQuery = (sql: string, parameters: unknown[]) => Promise<unknown>;
@@ -34,12 +36,12 @@ interface Look {
   readonly suspect: string;
 }
 
-const LARGEST = 2n ** 63n - 1n;
-
 /**
  * Compares what entities say with what is: in one query over the DataSource's own connection, the largest ID of the
  * layout has to come back digit for digit (a `typeCast` of mysql2, a type parser of pg rounds it), and the columns that
- * hold IDs have to be wide enough in the database. A table that is not there yet is made later, and is no problem.
+ * hold IDs have to be wide enough in the database. A table that is not there yet is made later, and is no problem. It
+ * may be called before a service is attached.
+ * @returns whether it could look
  * @throws EntityLintError
  */
 export async function lookAtColumns(
@@ -47,26 +49,28 @@ export async function lookAtColumns(
   service: Pick<SnowflakeSource, 'name' | 'layout'>,
   lint: EntityLint,
   query: AppQuery = (sql, parameters) => dataSource.query(sql, parameters),
-): Promise<void> {
-  if (lint.mode === 'off') return;
+): Promise<boolean> {
+  if (lint.mode === 'off') return false;
   const { generated, references } = findColumns(dataSource, service);
   const columns = [...generated, ...references];
   const exact = generated.find(({ mark }) => mark.as !== 'number');
-  const sample = exact === undefined ? BigInt(Number.MAX_SAFE_INTEGER) : largestOf(service.layout);
+  const sample = exact === undefined ? BigInt(Number.MAX_SAFE_INTEGER) : largestIdOf(service.layout);
   const look = columns.length === 0 ? undefined : lookFor(dataSource, columns, sample);
-  if (look === undefined) return;
+  if (look === undefined) return false;
+  if (generated.length > 0) makeSqliteExact(dataSource);
   let rows: readonly RealRow[];
   try {
     rows = (await query(look.sql, look.parameters)) as readonly RealRow[];
   } catch (error) {
     lint.warn(`Could not check the columns of @GeneratedSnowflake() in the database: ${String(error)}`);
-    return;
+    return false;
   }
   const problems = [
     ...sampleProblems(rows, sample, exact ?? generated[0], look, dataSource),
     ...typeProblems(rows, columns, service.layout, look, dataSource),
   ];
   report(problems, lint);
+  return true;
 }
 
 function sampleProblems(
@@ -95,7 +99,7 @@ function typeProblems(
     const { column } = each;
     const type = types.get(keyOf(look.placeOf(each), column.databaseName));
     if (typeof type !== 'string' && !Buffer.isBuffer(type)) return [];
-    const real = realType(String(type), dataSource.options.type, largestOf(layout));
+    const real = realType(String(type), dataSource.options.type, largestIdOf(layout));
     if (real === undefined) return [];
     // Numbers from segments begin at 1, and may never outgrow a small column.
     const severity = real.isCertain && (layout !== undefined || !real.holdsSmall) ? 'error' : 'warning';
@@ -163,7 +167,7 @@ function lookInPostgres({ driver }: DataSource, columns: readonly Columns[], sam
     placeOf,
     migrationOf: (each) =>
       `ALTER TABLE ${placeOf(each)} ALTER COLUMN ${driver.escape(each.column.databaseName)} TYPE bigint`,
-    suspect: 'remove the int8 parser (types.setTypeParser(20, ...), parseInt8)',
+    suspect: 'remove the int8 parser (types.setTypeParser(20, ...), parseInt8, extra.types)',
   };
 }
 
@@ -192,11 +196,6 @@ function quoted(driver: DataSource['driver'], path: string): string {
 /** In lower case: MySQL and SQLite ignore the case of such names, and two names that differ by case only are rare. */
 function keyOf(place: unknown, column: unknown): string {
   return `${String(place)}.${String(column)}`.toLowerCase();
-}
-
-function largestOf(layout: Layout | undefined): bigint {
-  const largest = layout === undefined ? LARGEST : 2n ** BigInt(layout.bits) - 1n;
-  return largest < LARGEST ? largest : LARGEST;
 }
 
 function shown(value: unknown): string {

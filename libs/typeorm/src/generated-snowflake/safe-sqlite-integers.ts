@@ -1,3 +1,5 @@
+import type { DataSource } from 'typeorm';
+
 /** The used part of a `better-sqlite3` database. */
 export interface SqliteDatabase {
   /** Compiles a statement. */
@@ -31,6 +33,21 @@ export function safeSqliteIntegers(database: SqliteDatabase): void {
     prepare: { value: (sql: string) => exact(prepare(sql)), configurable: true, writable: true },
     [INSTALLED]: { value: true },
   });
+}
+
+/**
+ * Makes the connection of an initialised DataSource exact where its database is `better-sqlite3`. The statements that
+ * TypeORM has prepared on it are thrown away.
+ */
+export function makeSqliteExact({ options, driver }: DataSource): void {
+  if (options.type !== 'better-sqlite3') return;
+  const { databaseConnection, queryRunner } = driver as unknown as {
+    readonly databaseConnection?: SqliteDatabase;
+    readonly queryRunner?: { readonly stmtCache?: unknown };
+  };
+  if (databaseConnection === undefined) return;
+  safeSqliteIntegers(databaseConnection);
+  if (queryRunner?.stmtCache instanceof Map) queryRunner.stmtCache.clear();
 }
 
 /** Statements answer with bigints, which are turned into what they were before wherever that is exact. */

@@ -1,0 +1,177 @@
+/** Precision: the largest ID, sent through the application's own connection and read as columns and relations are. */
+
+import { type Column, getTableColumns, is, sql, Table } from 'drizzle-orm';
+import { MySqlDatabase } from 'drizzle-orm/mysql-core';
+import { PgDatabase } from 'drizzle-orm/pg-core';
+import { ConfigurationError } from '@raindrop/core';
+import { UnsafeSnowflakeError } from '@raindrop/core/internal';
+import type { Keys } from '../ids.js';
+import {
+  cureOf,
+  type Database,
+  firstOf,
+  JSON_ARRAY,
+  literalOf,
+  type PrecisionOptions,
+  type PrecisionReport,
+  RoundedIdsError,
+  type Sample,
+  type SampledKey,
+  samplesOf,
+  settingsOf,
+  shown,
+} from '../precision.js';
+import { COLUMNS } from './column.js';
+
+/** A database of Drizzle. Drizzle's own types differ between its ES and CommonJS builds, so they are not named here. */
+export interface DrizzleDatabase {
+  readonly _: object;
+  select(...fields: never[]): unknown;
+}
+
+/** The options of {@link checkPrecision}. */
+export interface DrizzlePrecisionOptions extends PrecisionOptions {
+  /** The tables, such as all exports of the schema's module. @defaultValue those that `drizzle()` was given */
+  readonly schema?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Sends the largest ID of the keys of these tables through the database's own connection, in one SELECT, and compares the
+ * result: as a column, and as JSON if `with` can load the table. Await it at the start.
+ * @returns the exact keys, and a warning for each relation by `with` on MariaDB and MySQL, which throws when it is read
+ * @throws RoundedIdsError if digits are lost, with the setting; NoOpenServiceError if the keys' service is not open;
+ * ConfigurationError if no table has a `snowflake()`; Drizzle's error if the database does not answer
+ */
+export async function checkPrecision(
+  db: DrizzleDatabase,
+  options: DrizzlePrecisionOptions = {},
+): Promise<PrecisionReport> {
+  const { fullSchema, schema } = db._ as { fullSchema?: object; schema?: Record<string, { relations: object }> };
+  const related = Object.values(schema ?? {}).flatMap(({ relations }) =>
+    Object.values(relations).map(({ referencedTable }: { referencedTable: Table }) => referencedTable),
+  );
+  const samples = samplesOf(keysIn({ ...fullSchema, ...options.schema }, related), options);
+  const database = databaseOf(db);
+  const raw = { mapFromDriverValue: (value: unknown): unknown => value };
+  const fields: Record<string, unknown> = {};
+  for (const [index, sample] of samples.entries()) {
+    const literal = literalOf(sample);
+    fields[`column${index}`] = sql.raw(literal).mapWith(raw);
+    if (!sample.keys.some((key) => key.isRelated)) continue;
+    fields[`json${index}`] = sql.raw(`${JSON_ARRAY[database]}(${literal})`).mapWith(raw);
+  }
+  const select = db.select.bind(db) as unknown as (fields: object) => {
+    from(source: unknown): PromiseLike<readonly Record<string, unknown>[]>;
+  };
+  const [row] = await select(fields).from(sql.raw('(select 1 as one) as one_row'));
+  const exact: string[] = [];
+  const warnings: string[] = [];
+  for (const [index, sample] of samples.entries()) {
+    for (const key of sample.keys) {
+      demandExact(key, sample, row![`column${index}`], database, db);
+      exact.push(key.keys.place);
+      if (!key.isRelated) continue;
+      const warning = judgeJson(key, sample, row![`json${index}`], database);
+      (warning === undefined ? exact : warnings).push(warning ?? `${key.keys.place} in JSON`);
+    }
+  }
+  return { exact, warnings };
+}
+
+function databaseOf(db: object): Database {
+  return is(db, PgDatabase) ? 'postgres' : is(db, MySqlDatabase) ? 'mysql' : 'sqlite';
+}
+
+interface SampledColumn extends SampledKey {
+  readonly keys: Keys;
+  readonly column: Column;
+  /** Whether `with` can load its table, as JSON. */
+  readonly isRelated: boolean;
+}
+
+/** @throws ConfigurationError when no column is generated */
+function keysIn(schema: object, related: readonly Table[]): SampledColumn[] {
+  const tables = new Set((Object.values(schema) as unknown[]).filter((each): each is Table => is(each, Table)));
+  const found = [...tables].flatMap((table) =>
+    Object.values(getTableColumns(table)).flatMap((column) => {
+      const ours = COLUMNS.get(column);
+      const isText = column.getSQLType() === 'text';
+      return ours === undefined ? [] : [{ ...ours, column, isText, isRelated: related.includes(table) }];
+    }),
+  );
+  const generated = found.filter(({ isGenerated }) => isGenerated);
+  if (generated.length === 0) {
+    const message = 'names no table with a snowflake(): drizzle(client, { schema }), or checkPrecision(db, { schema })';
+    throw new ConfigurationError([{ option: 'schema', given: `${tables.size} tables`, message }]);
+  }
+  return found.flatMap((each) => {
+    // A reference holds the IDs of the key to which it refers, in the same form.
+    const source = each.isGenerated ? each : generated.find(({ keys }) => keys.as === each.keys.as);
+    return source === undefined ? [] : [{ ...each, source: source.keys }];
+  });
+}
+
+/** @throws RoundedIdsError */
+function demandExact(
+  key: SampledColumn,
+  { id }: Sample<SampledColumn>,
+  value: unknown,
+  database: Database,
+  db: object,
+): void {
+  if (isRead(key, id, value)) return;
+  // Drizzle reads by type parsers of its own: those of a pool are not asked.
+  const settings = settingsOf((db as { $client?: unknown }).$client);
+  const cure = cureOf(database, settings && { supportBigNumbers: settings.supportBigNumbers });
+  throw new RoundedIdsError(key.keys.place, 'column', String(id), value, cure);
+}
+
+/**
+ * @returns the warning where no setting helps; undefined when it is exact
+ * @throws RoundedIdsError where a setting helps
+ */
+function judgeJson(
+  key: SampledColumn,
+  { id }: Sample<SampledColumn>,
+  json: unknown,
+  database: Database,
+): string | undefined {
+  const value = firstOf(json);
+  if (isRead(key, id, value)) return undefined;
+  const { place } = key.keys;
+  if (database === 'postgres') {
+    const cure = 'Let pg keep the digits of JSON: pg.types.setTypeParser(pg.types.builtins.JSON, exactJson)';
+    throw new RoundedIdsError(place, 'json', String(id), value, cure);
+  }
+  return (
+    `${place}: \`with\` is refused, because JSON makes ${shown(value)} of the ID ${id}. Join, or load the ID as a text: ` +
+    'docs/orms.md#drizzle'
+  );
+}
+
+/** Whether the column reads a value as this ID. It refuses what has lost digits. */
+function isRead({ keys, column }: SampledColumn, id: bigint, value: unknown): boolean {
+  try {
+    return column.mapFromDriverValue(value) === keys.form.of(id);
+  } catch (error) {
+    if (error instanceof UnsafeSnowflakeError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Parses JSON as `JSON.parse` does, but integers that a number cannot hold become texts. Drizzle's `with` is exact on
+ * PostgreSQL with it: `pg.types.setTypeParser(pg.types.builtins.JSON, exactJson)`, once in a process.
+ */
+export function exactJson(json: string): unknown {
+  if (!/\d{16}/.test(json)) return JSON.parse(json);
+  return JSON.parse(
+    json.replace(STRING_OR_NUMBER, (token) => {
+      const isRounded = INTEGER.test(token) && !Number.isSafeInteger(Number(token));
+      return isRounded ? `"${token}"` : token;
+    }),
+  );
+}
+
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+const INTEGER = /^-?\d+$/;

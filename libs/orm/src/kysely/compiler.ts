@@ -1,0 +1,127 @@
+/** The compiler: it marks the IDs that are missing in a query. */
+
+import type {
+  ColumnNode,
+  ColumnUpdateNode,
+  InsertQueryNode,
+  MergeQueryNode,
+  OperationNode,
+  QueryCompiler,
+  ValuesNode,
+} from 'kysely';
+import { isObject, keysOf, type NewId, refusal, type Tables } from './columns.js';
+
+export function fillingCompiler(compiler: QueryCompiler, tables: Tables): QueryCompiler {
+  return { compileQuery: (node, queryId) => compiler.compileQuery(withNewIds(node, tables), queryId) };
+}
+
+/**
+ * Returns the node with a {@link NewId} for each ID that is missing in its inserts, also in those of a `with` or in
+ * `sql`. Nodes are frozen data: only those on the way to an insert are copied.
+ */
+function withNewIds<T extends object>(value: T, tables: Tables): T {
+  const { kind } = value as Partial<OperationNode>;
+  if (!Array.isArray(value) && LEAVES.has(kind)) return value;
+  let node = value;
+  // Every select passes here: a node without an insert below it costs no object.
+  for (const name in value) {
+    const before = value[name];
+    if (!isObject(before)) continue;
+    const after = withNewIds(before, tables);
+    if (after === before) continue;
+    if (node === value) node = (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as T;
+    node[name] = after;
+  }
+  if (isInsert(node)) return keysOf(node.into, tables).reduce(filled, node as InsertQueryNode) as object as T;
+  if (kind === 'MergeQueryNode') refuseMerge(node as object as MergeQueryNode, tables);
+  return node;
+}
+
+/** Nodes that hold values of the application, or no insert and no table of a query. */
+export const LEAVES = new Set<string | undefined>([
+  undefined,
+  'ValueNode',
+  'ValuesNode',
+  'PrimitiveValueListNode',
+  'ReferenceNode',
+  'IdentifierNode',
+]);
+
+export function isInsert(node: object): node is InsertQueryNode {
+  return (node as Partial<OperationNode>).kind === 'InsertQueryNode';
+}
+
+type Row = ValuesNode['values'][number];
+
+/** Returns undefined where the rows come from a query. */
+export function rowsOf({ values, defaultValues }: InsertQueryNode): readonly Row[] | undefined {
+  if (defaultValues === true) return [{ kind: 'PrimitiveValueListNode', values: [] }];
+  return values?.kind === 'ValuesNode' ? (values as ValuesNode).values : undefined;
+}
+
+function placeOf(column: string, { columns = [] }: InsertQueryNode): number {
+  return columns.findIndex((each) => isSame(each, column));
+}
+
+/** MySQL and SQLite ignore the case of names. SQLite accepts a column twice, and stores the first value. */
+function isSame(node: Partial<ColumnNode>, column: string): boolean {
+  return node.column?.name.toLowerCase() === column.toLowerCase();
+}
+
+function filled(insert: InsertQueryNode, [column, newId]: [string, NewId]): InsertQueryNode {
+  const { columns = [], replace, orAction, onConflict, onDuplicateKey } = insert;
+  const at = placeOf(column, insert);
+  const rows = rowsOf(insert);
+  if (rows === undefined) {
+    if (at >= 0) return insert;
+    throw refusal('select', newId);
+  }
+  if (at >= 0 && !rows.some((row) => isMissing(row.values[at]))) return insert;
+  if (replace === true || /^replace$/i.test(orAction?.action ?? '')) throw refusal('replace', newId);
+  const updates = [...(onConflict?.updates ?? []), ...(onDuplicateKey?.updates ?? [])];
+  if (updates.some((update) => takesNewId(update, column))) throw refusal('key-update', newId);
+
+  const name = { kind: 'ColumnNode', column: { kind: 'IdentifierNode', name: column } } as const;
+  const values = { kind: 'ValuesNode', values: rows.map((row) => filledRow(row, at, newId)) };
+  return { ...insert, defaultValues: false, columns: at < 0 ? [...columns, name] : columns, values } as InsertQueryNode;
+}
+
+/** @param at the place of the key; -1 where no row has one: it is appended */
+function filledRow(row: Row, at: number, newId: NewId): Row {
+  const place = at < 0 ? row.values.length : at;
+  if (place > row.values.length || !isMissing(row.values[place])) return row;
+  const values: unknown[] = [...row.values];
+  values[place] = row.kind === 'PrimitiveValueListNode' ? newId : { kind: 'ValueNode', value: newId };
+  return { kind: row.kind, values } as Row;
+}
+
+/** Kysely writes `DefaultInsertValueNode` where a row leaves the key out and other rows have it. */
+function isMissing(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  const { kind, value: inner } = value as { kind?: unknown; value?: unknown };
+  return kind === 'DefaultInsertValueNode' || (kind === 'ValueNode' && (inner === undefined || inner === null));
+}
+
+/** Whether an upsert may write the ID of the row that was not inserted: `id = excluded.id`, `id = values(id)`. */
+function takesNewId({ column, value }: ColumnUpdateNode, key: string): boolean {
+  return isSame(column as Partial<ColumnNode>, key) && namesNewRow(value);
+}
+
+/** Searches a whole expression, also raw SQL. Names of tables and functions are texts of its nodes. */
+function namesNewRow(part: unknown): boolean {
+  if (typeof part === 'string') return /\b(excluded|values)\b/i.test(part);
+  if (!isObject(part)) return false;
+  const { kind } = part as Partial<OperationNode>;
+  const isValue = kind === 'ValueNode' || kind === 'PrimitiveValueListNode';
+  return !isValue && Object.values(part).some(namesNewRow);
+}
+
+function refuseMerge({ into, whens = [] }: MergeQueryNode, tables: Tables): void {
+  const inserts = whens.flatMap(({ result }) => (result !== undefined && isInsert(result) ? [result] : []));
+  for (const [column, newId] of keysOf(into, tables)) {
+    for (const insert of inserts) {
+      const at = placeOf(column, insert);
+      if (at < 0 || rowsOf(insert)?.some((row) => isMissing(row.values[at]))) throw refusal('merge', newId);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/** Precision: the largest ID, sent through the ORM's own connection and read as a key is. */
+
+import { ConfigurationError } from '@raindrop/core';
+import { UnsafeSnowflakeError } from '@raindrop/core/internal';
+import type { Platform } from '@mikro-orm/core';
+import type { Keys } from '../ids.js';
+import {
+  cureOf,
+  type DriverSettings,
+  literalOf,
+  type PrecisionOptions,
+  type PrecisionReport,
+  RoundedIdsError,
+  samplesOf,
+} from '../precision.js';
+import { isSqlite, type Key, keysOf, type Meta } from './key.js';
+
+/** A MikroORM of either version, on any database. */
+export interface MikroOrmLike {
+  readonly em: object;
+  readonly config: object;
+  getMetadata(...args: never[]): unknown;
+}
+
+/**
+ * Sends the largest ID of the entities' keys through the ORM's own connection, in one SELECT, and compares the value that a
+ * key would have. Await it after `MikroORM.init()`. MikroORM loads no relations as JSON.
+ * @returns the exact keys; there are no warnings
+ * @throws RoundedIdsError if digits are lost, with the setting; NoOpenServiceError if the keys' service is not open;
+ * ConfigurationError if no entity has such a key; MikroORM's error if the database does not answer
+ */
+export async function checkPrecision(orm: MikroOrmLike, options: PrecisionOptions = {}): Promise<PrecisionReport> {
+  const em = orm.em as unknown as SampledManager;
+  const all = (orm.getMetadata() as { getAll(): Map<unknown, Meta> | Record<string, Meta> }).getAll();
+  const keys = (all instanceof Map ? [...all.values()] : Object.values(all)).flatMap((meta) => keysOf(meta));
+  if (keys.length === 0) {
+    const message = 'have no @SnowflakePrimaryKey() and no snowflakeKey()';
+    throw new ConfigurationError([{ option: 'entities', given: 'those of the ORM', message }]);
+  }
+  const samples = samplesOf(keys.map(sampledKey), options);
+  const select = samples.map((sample, index) => `${literalOf(sample)} as sample${index}`).join(', ');
+  const [row] = await em.getConnection().execute(`select ${select}`);
+  for (const [index, { id, keys: its }] of samples.entries()) {
+    const value = row![`sample${index}`];
+    for (const { key } of its) demandExact(key, id, value, em.getPlatform(), orm.config);
+  }
+  return { exact: keys.map(({ place }) => place), warnings: [] };
+}
+
+interface SampledManager {
+  getConnection(): { execute(sql: string): Promise<readonly Record<string, unknown>[]> };
+  getPlatform(): Platform;
+}
+
+function sampledKey(key: Key): { key: Key; source: Keys; isText: boolean } {
+  return { key, source: key.customType.keys, isText: /text|char/i.test(key.columnTypes?.[0] ?? '') };
+}
+
+/** @throws RoundedIdsError */
+function demandExact(key: Key, id: bigint, value: unknown, platform: Platform, config: object): void {
+  const { form } = key.customType.keys;
+  try {
+    if (form.read(value, key.place) === form.of(id)) return;
+  } catch (error) {
+    if (!(error instanceof UnsafeSnowflakeError)) throw error;
+  }
+  const database = isSqlite(platform) ? 'sqlite' : /my|maria/i.test(platform.constructor.name) ? 'mysql' : 'postgres';
+  const given = (config as { get(name: string): unknown }).get('driverOptions') as { connection?: object } | undefined;
+  // MikroORM sets it to true by default.
+  const settings: DriverSettings = { supportBigNumbers: true, ...given, ...given?.connection };
+  throw new RoundedIdsError(key.place, 'column', String(id), value, cureOf(database, settings));
+}

@@ -1,0 +1,146 @@
+import { PermanentError } from '@raindrop/core/internal';
+import type { Keys, LayoutSize } from './ids.js';
+
+/** The options of a check of precision. */
+export interface PrecisionOptions {
+  /** The layout of the IDs if their service is not open in this process. @defaultValue the open service's */
+  readonly layout?: LayoutSize;
+}
+
+/** The result of a check of precision in which no setting rounds IDs. */
+export interface PrecisionReport {
+  /** The keys whose largest ID came back digit for digit: `orders.id`, or `orders.id in JSON`. */
+  readonly exact: readonly string[];
+  /** The losses of digits that no setting prevents, each with what to do. */
+  readonly warnings: readonly string[];
+}
+
+/** The application's own connection returned a key's largest ID with other digits. */
+export class RoundedIdsError extends PermanentError {
+  readonly errorCode = 'ROUNDED_IDS';
+  /** The message without the cure. */
+  readonly problem: string;
+
+  constructor(
+    /** `table.column` or `Entity.property`. */
+    readonly column: string,
+    /** Where it was rounded: as the value of a column, or in JSON, as relations are loaded. */
+    readonly path: 'column' | 'json',
+    /** The digits of the ID that was sent. */
+    readonly sent: string,
+    /** The value that the driver returned. */
+    readonly received: unknown,
+    /** What to do: it names the setting that rounds, or the settings that may. */
+    readonly cure: string,
+  ) {
+    const problem = `${column}: the connection makes ${shown(received)} of the ID ${sent}${path === 'json' ? ' in JSON' : ''}`;
+    super(`${problem}. ${cure}.`);
+    this.problem = problem;
+  }
+}
+
+/** Writes a value as a message shows it. */
+export function shown(value: unknown): string {
+  const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+  return `${text.slice(0, 48)} (a ${typeof value})`;
+}
+
+/** Keys with the same largest ID, in columns of one kind. */
+export interface Sample<Key> {
+  readonly id: bigint;
+  readonly isText: boolean;
+  readonly keys: readonly Key[];
+}
+
+/** A column whose IDs are checked. */
+export interface SampledKey {
+  /** The source of its IDs. */
+  readonly source: Keys;
+  /** Whether the database keeps them as a text. */
+  readonly isText: boolean;
+}
+
+/**
+ * Sorts keys into the samples that have to be sent for them.
+ * @throws NoOpenServiceError when a key's service is not open, and the options name no layout
+ */
+export function samplesOf<Key extends SampledKey>(given: readonly Key[], { layout }: PrecisionOptions): Sample<Key>[] {
+  const samples = new Map<string, Sample<Key> & { readonly keys: Key[] }>();
+  for (const each of given) {
+    const { isText } = each;
+    const id = each.source.largest(layout);
+    const sample = samples.get(`${id} ${isText}`);
+    if (sample === undefined) samples.set(`${id} ${isText}`, { id, isText, keys: [each] });
+    else sample.keys.push(each);
+  }
+  return [...samples.values()];
+}
+
+/** Writes a sample in SQL. Every database treats a number of this size as a `bigint`. */
+export function literalOf({ id, isText }: Pick<Sample<unknown>, 'id' | 'isText'>): string {
+  return isText ? `'${id}'` : String(id);
+}
+
+export type Database = 'postgres' | 'mysql' | 'sqlite';
+
+/** Makes an array in JSON, as relations are loaded. */
+export const JSON_ARRAY = { postgres: 'json_build_array', mysql: 'json_array', sqlite: 'json_array' } as const;
+
+/** Returns the first element of an array in JSON, which the driver has parsed or not. */
+export function firstOf(json: unknown): unknown {
+  const parsed = typeof json === 'string' ? (JSON.parse(json) as unknown) : json;
+  return Array.isArray(parsed) ? (parsed[0] as unknown) : parsed;
+}
+
+/** Whether a driver's value has the digits of an ID. */
+export function hasDigitsOf(id: bigint, value: unknown): boolean {
+  return (
+    (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') && `${value}` === `${id}`
+  );
+}
+
+/** The settings of a driver that may round, by the names that mysql2, mariadb and pg give them. */
+export interface DriverSettings {
+  readonly supportBigNumbers?: unknown;
+  readonly bigIntAsNumber?: unknown;
+  readonly typeCast?: unknown;
+  readonly types?: unknown;
+}
+
+/** Returns the settings of a pool or a connection of mysql2 or pg; undefined for anything else. */
+export function settingsOf(client: unknown): DriverSettings | undefined {
+  const { pool, connection, config, options } = (client ?? {}) as Record<string, { config?: object } | undefined>;
+  const inner = (pool?.config ?? connection?.config ?? config) as { connectionConfig?: object } | undefined;
+  return inner?.connectionConfig ?? inner ?? options;
+}
+
+/**
+ * Returns what to do about a rounded column: it names the setting if the driver shows it, else the settings that may round.
+ * @param settings the driver's, as far as the ORM shows and uses them
+ */
+export function cureOf(database: Database, settings: DriverSettings | undefined): string {
+  if (database === 'sqlite') {
+    return 'Let better-sqlite3 deliver exact integers, database.defaultSafeIntegers(), or make the column a text';
+  }
+  if (database === 'postgres') {
+    return parsesRounding(settings?.types)
+      ? "The pool's own types make a number of int8 (OID 20): leave it out there"
+      : 'Something makes a number of int8 (OID 20): types.setTypeParser(20, ...), pg.defaults.parseInt8 or the types of ' +
+          'the pool. Remove it, or parse with BigInt';
+  }
+  const found = [
+    ...(typeof settings?.typeCast === 'function' ? ['typeCast is set: let it call next() for LONGLONG'] : []),
+    ...(settings?.bigIntAsNumber === true ? ['bigIntAsNumber is on: leave it out'] : []),
+    ...(settings !== undefined && settings.supportBigNumbers !== true
+      ? ['supportBigNumbers is off: set supportBigNumbers: true']
+      : []),
+  ];
+  if (found.length > 0) return `In the driver's options ${found.join('; ')}`;
+  return 'Let mysql2 deliver exact integers: supportBigNumbers: true, and a typeCast, if any, that calls next() for LONGLONG';
+}
+
+function parsesRounding(types: unknown): boolean {
+  const { getTypeParser } = (types ?? {}) as { getTypeParser?: (oid: number, format: string) => unknown };
+  const parse = getTypeParser?.call(types, 20, 'text') as ((text: string) => unknown) | undefined;
+  return typeof parse === 'function' && typeof parse('9223372036854775807') === 'number';
+}

@@ -1,0 +1,162 @@
+import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { run } from '../support/processes/run.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
+import { databaseUrl } from '../product/service/service-process.js';
+import { runSuite, suiteCommand } from './suite.js';
+
+const MAIN = join(__dirname, '../../libs/cli/dist/main.js');
+const SENT = '9223372036854775807';
+const ROUNDED = 9223372036854775807;
+type Found = Record<string, unknown>;
+
+const rounded = (column: string, cure: RegExp, path = 'column'): unknown => ({
+  ...{ errorCode: 'ROUNDED_IDS', column, path, sent: SENT, received: ROUNDED },
+  cure: expect.stringMatching(cure) as unknown,
+});
+
+describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision of IDs on %s', (kind) => {
+  let databases: TestDatabase[];
+  beforeAll(async () => (databases = await Promise.all(Array.from({ length: 4 }, () => testDatabase(kind)))));
+  afterAll(() => Promise.all(databases.map((each) => each.drop())));
+
+  it('of Drizzle', async () => {
+    const [database, numbers] = databases;
+    const all = ['orders.id', 'lines.id', 'lines.order_id'];
+    const inJson = (...places: string[]): string[] => places.flatMap((each) => [each, `${each} in JSON`]);
+    const found = await runSuite<Found>('drizzle', 'precision', { database, numbers });
+    expect(found).toEqual({
+      'the tables by name': all,
+      'no tables': 'CONFIGURATION',
+      'no service': 'NO_OPEN_SERVICE',
+      numbers: inJson(...all),
+      ...{
+        postgres: {
+          'with relations': rounded('orders.id', /setTypeParser\(pg\.types\.builtins\.JSON, exactJson\)$/, 'json'),
+          'with relations and exactJson': inJson(...all),
+          'a parser of int8': rounded('orders.id', /types\.setTypeParser\(20, \.\.\.\), pg\.defaults\.parseInt8/),
+          'a parser of int8 to bigint': all,
+          'numbers, parsed': inJson(...all),
+          control: '9223372036854776000',
+        },
+        sqlite: { 'with relations': inJson(...all) },
+        mariadb: {
+          'with relations': {
+            exact: all,
+            warnings: all.map((each) => expect.stringMatching(`^${each}: .with. is refused`) as unknown),
+          },
+          'without supportBigNumbers': rounded('orders.id', /supportBigNumbers is off: set supportBigNumbers: true$/),
+          typeCast: all,
+        },
+      }[kind],
+    });
+  });
+
+  it.each(['0.29', '0.28'])('of Kysely %s, on the first connection', async (release) => {
+    const cure = {
+      postgres: /OID 20/,
+      mariadb: /supportBigNumbers: true, and a typeCast/,
+      sqlite: /defaultSafeIntegers\(\)/,
+    }[kind];
+    const json = {
+      exact: ['orders.id'],
+      warnings: [expect.stringMatching(/^orders\.id: JSON of a query.*as|to text/)],
+    };
+    const inserted = 'inserted, with its ID';
+    const found = await runSuite<Found>('kysely', 'precision', { database: databases[2]!.options, release });
+    expect(found).toEqual({
+      exact: json,
+      bigint: json,
+      rounding: rounded('orders.id', cure),
+      'rounding, first query and the next': ['ROUNDED_IDS', 'ROUNDED_IDS', 'ROUNDED_IDS'],
+      'rows of it': 0,
+      'exact, first query and the next': [inserted, inserted],
+      'many at once': ['ROUNDED_IDS'],
+      'rounding, IDs that numbers hold': ['orders.id'],
+      'rounding, keys of text': [[], inserted],
+      'rounding, tables that migrations make and change': ['ROUNDED_IDS', inserted, 'ROUNDED_IDS'],
+      'rounding, in a join and a subquery': ['ROUNDED_IDS', 'ROUNDED_IDS'],
+      'a service that is opened later': 'ROUNDED_IDS',
+      'no service': 'NO_OPEN_SERVICE',
+      'another dialect': 'CONFIGURATION',
+      'a database that is down': true,
+      ...(kind === 'mariadb' && { typeCast: rounded('orders.id', cure) }),
+      ...(kind === 'postgres' && {
+        statements: [4, 1],
+        'many at once, on connections of their own': [1, true],
+        'a look that the server refuses, before transactions': [
+          [inserted],
+          ['select', 'begin', 'insert', 'commit'],
+          10,
+        ],
+        'a look that hangs, beside another query': [inserted, inserted],
+        'a connection that dies during the look': ['fails as without a look', inserted, inserted, 1],
+      }),
+    });
+  });
+
+  it.each(['mikro-orm', 'mikro-orm-6'])('of %s', async (folder) => {
+    const script = folder === 'mikro-orm' ? 'precision' : 'mikro-orm/precision';
+    const all = ['Order.id', 'Item.id'];
+    const found = await runSuite<Found>(folder, script, { database: databases[3]!.options });
+    expect(found).toEqual({
+      'as it is': all,
+      bigint: all,
+      number: all,
+      'no service': 'NO_OPEN_SERVICE',
+      'no keys of ours': 'CONFIGURATION',
+      ...(kind === 'postgres' && {
+        types: rounded('Order.id', /^The pool's own types make a number of int8/),
+        'a parser of the process': rounded('Order.id', /types\.setTypeParser\(20/),
+        'number, parsed': all,
+      }),
+      ...(kind === 'mariadb' && {
+        typeCast: rounded('Order.id', /typeCast is set: let it call next\(\) for LONGLONG/),
+        'a setting': rounded('Order.id', folder === 'mikro-orm' ? /supportBigNumbers is off/ : /bigIntAsNumber is on/),
+      }),
+    });
+  });
+});
+
+describe.each(databaseKinds.filter((kind) => kind === 'mariadb' || kind === 'postgres'))(
+  'raindrop doctor --app on %s',
+  (kind) => {
+    let database: TestDatabase;
+    beforeAll(async () => {
+      database = await testDatabase(kind);
+      const source = await new DataSource(database.options).initialize();
+      await source.query('CREATE TABLE orders (id bigint NOT NULL PRIMARY KEY)');
+      await source.destroy();
+    });
+    afterAll(() => database.drop());
+
+    const doctor = async (orm: string, isExact: boolean): Promise<{ code: number | null; lines: string[] }> => {
+      const url = databaseUrl(database.options);
+      const [node, script] = suiteCommand(orm, 'app', {}) as [string, string];
+      const environment = { APP: JSON.stringify({ kind, url, isExact }), DATABASE_URL: undefined };
+      const { code, stdout, stderr } = await run([node, MAIN, 'doctor', '--app', script], { environment });
+      return { code, lines: `${stdout}${stderr}`.trim().split('\n') };
+    };
+
+    it.each<readonly [string, string, string]>([
+      ['drizzle', 'db (Drizzle)', 'orders.id'],
+      ['kysely', 'default (Kysely)', 'orders.id'],
+      ...(kind === 'postgres' ? [['mikro-orm', 'orm (MikroORM)', 'Order.id'] as const] : []),
+    ])('looks at the database of %s, and ends', async (orm, name, key) => {
+      const exact = await doctor(orm, true);
+      expect(exact.lines[0]).toContain(`ok    precision       ${name}: IDs keep their digits: ${key}`);
+      const warns = orm === 'kysely' || (orm === 'drizzle' && kind === 'mariadb');
+      expect(exact.code).toBe(warns ? 3 : 0);
+      const rounds = await doctor(orm, false);
+      expect(rounds).toEqual({
+        code: 1,
+        lines: [
+          expect.stringMatching(
+            /^fail {2}precision .*: the connection makes 9223372036854776000 \(a number\) of the ID/,
+          ),
+          expect.stringMatching(/^ +-> \w/),
+        ],
+      });
+    });
+  },
+);
