@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { Command, Help, type Option } from 'commander';
+import { Command, Help, Option } from 'commander';
 import type { ExitCode } from './input-error.js';
 import type { CliOutput } from './io/cli-output.js';
 import { withDatabaseFlags, withLayoutFlags } from './options/option-flags.js';
@@ -7,6 +7,9 @@ import type { FlagValues } from './options/module-options.js';
 
 /** Carries out a command; answers with an exit code where that is not 0. */
 type Work = (args: readonly string[], flags: FlagValues, output: CliOutput) => Promise<ExitCode | void>;
+
+/** Runs the work of a command with its arguments and flags. */
+type Run = (work: Work, args: readonly string[], flags: FlagValues, command: Command) => Promise<void>;
 
 const { version: VERSION } = createRequire(__filename)('../package.json') as { version: string };
 
@@ -30,58 +33,56 @@ const OWN_FLAGS_FIRST: Partial<Help> = {
 /**
  * Declares all commands with their flags. The code of a command is loaded when it is called: `decode` loads no
  * database.
- * @param run called with the command, its arguments and its flags
  */
-export function program(run: (work: Work, args: readonly string[], flags: FlagValues) => Promise<void>): Command {
+export function program(run: Run): Command {
   const root = new Command('raindrop')
-    .description('Issue IDs and take them apart, plan a layout, look after the worker table.')
-    .version(VERSION, '-V, --version', "this package's version")
-    .showHelpAfterError('(raindrop --help shows what there is)')
-    .helpCommand('help [command]', 'what a command does and takes')
+    .description('Issue and read IDs, plan layouts, inspect and repair the worker table.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
     .configureHelp(OWN_FLAGS_FIRST);
   const add = (usage: string, about: string, work: Work): Command => {
-    const command = root.command(usage).description(about).option('--json', 'the result as JSON');
+    const command = root.command(usage).description(about).option('--json', 'print the result as JSON');
     return command.action((...given: unknown[]) => {
       const flags = given.at(-2) as FlagValues;
       const args = given.slice(0, -2).flat().map(String);
-      return run(work, args, flags);
+      return run(work, args, flags, command);
     });
   };
   const database = { table: true };
 
   withDatabaseFlags(
     withLayoutFlags(
-      add('next', 'lease a worker id, issue IDs, give it back', async (_, flags, output) =>
+      add('next', 'lease a worker id, issue IDs, release the worker id', async (_, flags, output) =>
         (await import('./commands/next.js')).next(flags, output),
       ),
     ),
     database,
   )
-    .option('-n, --count <count>', 'how many', '1')
-    .option('--code <code>', 'the business kind, with a sequence of its own')
-    .option('--format <codec>', 'how they are written: decimal, hex, base32, base62, ...', 'decimal');
+    .option('-n, --count <count>', 'number of IDs', '1')
+    .option('--code <code>', 'business kind; each kind has its own sequence')
+    .option('--format <codec>', 'text format of the IDs: decimal, hex, base32, base62, ...', 'decimal');
 
   withLayoutFlags(
-    add(
-      'decode [id...]',
-      'say what IDs hold, of arguments or stdin: time, worker, sequence',
-      async (args, flags, output) => (await import('./commands/decode.js')).decode(args, flags, output),
+    add('decode [id...]', 'read IDs from arguments or stdin: time, worker id, sequence', async (args, flags, output) =>
+      (await import('./commands/decode.js')).decode(args, flags, output),
     ),
   )
-    .option('--format <codec>', 'how they are written: decimal, hex, base32, base62, ... (default: recognised)')
-    .option('--original', "with --preset keyWorker: IDs of KeyWorker's own epoch");
+    .addOption(new Option('--short', 'print one line for each ID').conflicts('json'))
+    .option('--format <codec>', 'text format of the IDs: decimal, hex, base32, base62, ... (default: recognised)')
+    .option('--original', "with --preset keyWorker: the IDs use KeyWorker's own epoch");
 
   withLayoutFlags(
-    add('plan', 'say what a layout comes to: lifetime, rate, workers', async (_, flags, output) =>
+    add('plan', 'show the lifetime, rate and worker ids of a layout, or recommend a layout', async (_, flags, output) =>
       (await import('./commands/plan.js')).plan(flags, output),
     ),
   )
-    .option('--need <ids>', 'IDs a second that one node must reach')
-    .option('--nodes <count>', 'how many nodes will run')
-    .option('--processes <count>', 'advise a layout, for so many processes (10 unless given)')
-    .option('--rate <ids>', '... of which each issues so many IDs in its busiest second (1000)')
-    .option('--years <years>', '... for so many years (30)')
-    .option('--numbers', '... all that time exact as JavaScript numbers');
+    .option('--need <ids>', 'IDs per second that one node must issue')
+    .option('--nodes <count>', 'number of nodes')
+    .option('--processes <count>', 'recommend a layout for this number of processes (default: 10)')
+    .option('--rate <ids>', 'recommend a layout: IDs that one process issues in its busiest second (default: 1000)')
+    .option('--years <years>', 'recommend a layout that lasts this long (default: 30)')
+    .option('--numbers', 'recommend a layout whose IDs are exact JavaScript numbers');
 
   withDatabaseFlags(
     withLayoutFlags(
@@ -106,34 +107,37 @@ export function program(run: (work: Work, args: readonly string[], flags: FlagVa
 
   withDatabaseFlags(
     withLayoutFlags(
-      add('workers', 'show who holds which worker id', async (_, flags, output) =>
+      add('workers', 'show which process holds each worker id', async (_, flags, output) =>
         (await import('./commands/workers.js')).workers(flags, output),
       ),
     ),
     database,
   )
-    .option('--all', 'rows that were never used as well')
-    .option('--watch [seconds]', 'show them again and again, every 2 seconds or as often as that');
+    .option('--all', 'include rows that were never used')
+    .option('--watch [seconds]', 'refresh every 2 seconds, or at this interval');
 
   withDatabaseFlags(
     withLayoutFlags(
-      add('init', 'create the worker table and its rows', async (_, flags, output) =>
-        (await import('./commands/init.js')).init(flags, output),
+      add(
+        'init',
+        'create the worker table and its rows, or add Raindrop to a Nest application',
+        async (_, flags, output) => (await import('./commands/init.js')).init(flags, output),
       ),
     ),
     database,
   )
-    .option('--project [folder]', 'write module, entity and migration into a Nest application instead')
-    .option('--dry-run', 'print the SQL, or the files; change nothing');
+    .option('--project [folder]', 'add module, entity and migration to the Nest application in this folder instead')
+    .option('--module-only', 'with --project: add only the module')
+    .option('--dry-run', 'print the SQL or the files, change nothing');
 
   withDatabaseFlags(
     withLayoutFlags(
-      add('fence', 'make a worker table safe that was restored from a backup', async (_, flags, output) =>
+      add('fence', 'make a worker table safe after it was restored from a backup', async (_, flags, output) =>
         (await import('./commands/workers.js')).fence(flags, output),
       ),
     ),
     database,
-  ).option('--yes', 'do it');
+  ).option('--yes', 'apply the change');
 
   withDatabaseFlags(
     withLayoutFlags(
@@ -146,32 +150,35 @@ export function program(run: (work: Work, args: readonly string[], flags: FlagVa
 
   withDatabaseFlags(
     withLayoutFlags(
-      add('bench', 'measure IDs a second on this machine', async (_, flags, output) =>
+      add('bench', 'measure IDs per second on this machine', async (_, flags, output) =>
         (await import('./commands/bench.js')).bench(flags, output),
       ),
     ),
     database,
-  ).option('--seconds <seconds>', 'how long', '4');
+  ).option('--seconds <seconds>', 'duration', '4');
 
   withDatabaseFlags(
     withLayoutFlags(
-      add('adopt', 'plan how tables with old keys go over to new IDs', async (_, flags, output) =>
+      add('adopt', 'plan the migration of tables with old keys to Raindrop IDs', async (_, flags, output) =>
         (await import('./commands/adopt.js')).adopt(flags, output),
       ),
     ),
     { table: false },
   )
-    .requiredOption('--table <name>', 'the table whose keys are to come from Raindrop; several with commas')
-    .option('--column <name>', 'its key; one name for all tables, or one for each', 'id')
-    .option('--need <ids>', 'IDs a second that one node must reach')
-    .option('--nodes <count>', 'how many nodes will run')
-    .option('--from <kind>', 'what the old keys are: number or uuid', 'number')
+    .requiredOption('--table <name>', 'tables to migrate, separated by commas')
+    .option('--column <name>', 'key column: one name for all tables, or one for each', 'id')
+    .option('--need <ids>', 'IDs per second that one node must issue')
+    .option('--nodes <count>', 'number of nodes')
+    .option('--from <kind>', 'type of the old keys: number or uuid', 'number')
     .option(
       '--order-by <column>',
-      'with --from uuid: the column that says when a row was made; one for all tables, or one for each',
+      'with --from uuid: column with the creation time of a row; one name for all tables, or one for each',
     )
-    .option('--project <folder>', 'the application: its code that breaks when keys become texts is listed')
-    .option('--write <file>', 'write the migration to a new file; with --from uuid two, the other one ending in -swap');
+    .option('--project <folder>', 'list the code of this application that breaks when keys become strings')
+    .option(
+      '--write <file>',
+      'write the migration to this new file; with --from uuid also a second file, whose name ends in -swap',
+    );
 
   return withExamples(root);
 }
@@ -186,7 +193,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   decode: [
     'raindrop decode 175928847299117063',
     'raindrop decode --preset twitter 1050118621198921728',
-    'raindrop next -n 3 | raindrop decode',
+    'raindrop next -n 3 --json | raindrop decode --short',
   ],
   plan: [
     'raindrop plan --start 2026-01-01 --timestamp-bits 33 --worker-bits 10 --end-bits 1 --nodes 20',
@@ -201,6 +208,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'raindrop init --config raindrop.json',
     'raindrop init --config raindrop.json --dry-run',
     'raindrop init --project',
+    'raindrop init --project apps/shop --module-only',
   ],
   fence: ['raindrop fence --config raindrop.json', 'raindrop fence --config raindrop.json --yes'],
   doctor: ['raindrop doctor --config raindrop.json', 'raindrop doctor --config raindrop.json --json'],

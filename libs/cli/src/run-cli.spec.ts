@@ -22,6 +22,7 @@ beforeAll(() => {
   writeFileSync(join(directory, 'preset.json'), JSON.stringify({ preset: { name: 'tsid', nodeBits: 8 } }));
   writeFileSync(join(directory, 'broken.json'), `{ "dbConfig": "mysql://u:${SECRET}@h/d" `);
   writeFileSync(join(directory, 'list.json'), '[1]');
+  writeFileSync(join(directory, 'wrong.json'), '{ "startTimeStamp": "2026-01-01", "workIdLength": 2 }');
   const misspelt = { ...OPTIONS, workIdLenght: 4, pasword: SECRET };
   writeFileSync(join(directory, 'unknown.json'), JSON.stringify(misspelt));
   process.chdir(directory);
@@ -54,33 +55,35 @@ async function raindrop(
 
 describe('what cannot work ends with 2 and says why', () => {
   it.each<{ args: string[]; says: string[] }>([
-    { args: ['nxet'], says: ['unknown command', 'next'] },
+    { args: ['nxet'], says: ['unknown command', 'Did you mean next?'] },
+    { args: ['help', 'nxet'], says: ['unknown command', 'Did you mean next?'] },
+    { args: ['--'], says: ['no command given'] },
     { args: ['plan', '--strat', '1'], says: ['unknown option', '--start'] },
-    { args: ['plan', '--layout', 'numbers'], says: ['--layout (layout)', "'number'"] },
+    { args: ['plan', '--layout', 'numbers'], says: ['--layout "numbers": ', "'number'"] },
     { args: ['plan', '--layout', 'number', '--preset', 'twitter'], says: ['not both'] },
     {
       args: ['plan', '--processes', '0', '--rate', 'many'],
       says: ['--processes 0: is out of range', '--rate "many": must be a number'],
     },
-    { args: ['next', ...LAYOUT], says: ['which database?'] },
+    { args: ['next', ...LAYOUT], says: ['no database given'] },
     { args: ['next', ...LAYOUT, '--url', 'sqlite:x', '-n', '0'], says: ['--count 0'] },
     { args: ['next', ...LAYOUT, '--url', 'sqlite:x', '--format', 'base7'], says: ['--format base7', 'base62'] },
     { args: ['decode', '1', '--preset', 'titter'], says: ['--preset titter', 'twitter'] },
     { args: ['decode', 'x', '-1', '--preset', 'twitter'], says: ['"x"', '"-1"'] },
     { args: ['decode', 'x', '18446744073709551616', '--preset', 'tsid'], says: ['"x"', '"18446744073709551616"'] },
     { args: ['decode', '1', '--preset', 'twitter', '--original'], says: ['--preset keyWorker'] },
-    { args: ['plan', '--preset-option', 'nodeBits=3'], says: ['needs --preset'] },
+    { args: ['plan', '--preset-option', 'nodeBits=3'], says: ['requires --preset'] },
     { args: ['plan', '--preset', 'tsid', '--preset-option', 'nodeBits'], says: ['must be name=value'] },
     { args: ['plan', '--preset', 'tsid', '--preset-option', 'nodeBits=21'], says: ['nodeBits = 21'] },
-    { args: ['plan', '--config', 'nowhere.json'], says: ['is not there'] },
-    { args: ['plan', '--config', 'list.json'], says: ['must hold an object'] },
+    { args: ['plan', '--config', 'nowhere.json'], says: ['does not exist'] },
+    { args: ['plan', '--config', 'list.json'], says: ['must contain an object'] },
     { args: ['plan', '--config', 'broken.json'], says: ['cannot be read: SyntaxError at line 1, column 52'] },
     { args: ['plan', '--config', 'unknown.json'], says: ['workIdLenght = (number): is not an option; did you mean'] },
     { args: ['decode', '1', '--config', 'unknown.json'], says: ['workIdLenght = (number)', 'pasword = (string)'] },
-    { args: ['decode'], says: ['which IDs?', '| raindrop decode'] },
+    { args: ['decode'], says: ['no IDs', '| raindrop decode'] },
     { args: ['decode', 'x', '--format', 'hex'], says: ['--format needs a layout'] },
-    { args: ['decode', '018f3c1e-7b2a-7c3d-9e4f-5a6b7c8d9e0f'], says: ['no snowflake: UUID of version 7, 2024-'] },
-    { args: ['decode', 'not an ID'], says: ['no ID of a known system'] },
+    { args: ['decode', '018f3c1e-7b2a-7c3d-9e4f-5a6b7c8d9e0f'], says: ['not a snowflake: UUID of version 7, 2024-'] },
+    { args: ['decode', 'not an ID'], says: ['not an ID of a known system'] },
     { args: ['sql', ...LAYOUT], says: ['which database?', 'mariadb'] },
     { args: ['sql', ...LAYOUT, '--db', 'oracle'], says: ['--db oracle', 'postgres, mysql, mariadb, sqlite'] },
     { args: ['sql', '--db', 'postgres'], says: ['which layout?'] },
@@ -116,17 +119,24 @@ describe('what cannot work ends with 2 and says why', () => {
     { args: ['bench', '--seconds', 'soon'], says: ['--seconds'] },
     { args: ['adopt', '--url', 'sqlite:x'], says: ['--table'] },
     { args: ['adopt', '--url', `oracle://u:${SECRET}@h/d`, '--table', 't'], says: ['--url must begin with'] },
-    { args: ['next', ...LAYOUT, '--url', `oracle://u:${SECRET}@h/d`], says: ['--url (dbConfig) = "(hidden)"'] },
+    { args: ['next', ...LAYOUT, '--url', `oracle://u:${SECRET}@h/d`], says: ['--url "(hidden)": '] },
     { args: ['next', `--ulr=mysql://u:a ${SECRET}@h/d`], says: ['unknown option'] },
     { args: [`postgres://h/d?password=${SECRET}&user=u`], says: ['unknown command'] },
     { args: ['next', ...LAYOUT, '--url', 'sqlite:x', '--code', 'x'.repeat(129)], says: ['--code has 129'] },
-    { args: ['next', ...LAYOUT, '--url', 'sqlite:x', '--table', 'a"; DROP'], says: ['--table (tableName)'] },
+    { args: ['next', ...LAYOUT, '--url', 'sqlite:x', '--table', 'a"; DROP'], says: ['--table "a\\"; DROP": '] },
     { args: ['next', ...LAYOUT, '--url', 'sqlite:x', '-n', '-5'], says: ['--count -5'] },
     { args: ['plan', 'more', ...LAYOUT], says: ['too many arguments'] },
-    { args: ['help', 'nxet'], says: ['which command?'] },
+    { args: ['plan', '--nodes', 'some', '--need', '0'], says: ['--nodes "some": must be a number\n', '--need 0: '] },
+    { args: ['decode', '1', '--short', '--json'], says: ["'--short' cannot be used with option '--json'"] },
+    { args: ['init', '--module-only'], says: ['--module-only requires --project'] },
     {
       args: ['plan', '--time-unit', 'week', '--timestamp-bits', 'many', '--worker-bits', '2', '--end-value', '4'],
-      says: ['--time-unit', '--start (startTimeStamp)', '--timestamp-bits', '"many"', '--worker-bits', '--end-value'],
+      says: [
+        '--time-unit "week"',
+        '--start is required',
+        '--timestamp-bits "many": must be a number; the range depends on --time-unit\n',
+        '--worker-bits 2',
+      ],
     },
   ])(
     '$args',
@@ -140,6 +150,27 @@ describe('what cannot work ends with 2 and says why', () => {
     },
     30_000,
   );
+
+  it.each<{ from: string; args: string[]; environment?: Record<string, string>; says: string[] }>([
+    { from: 'a flag', args: ['--worker-bits', '2'], says: ['--worker-bits 2: ', '--timestamp-bits is required: '] },
+    {
+      from: 'a variable',
+      args: [],
+      environment: { RAINDROP_WORKER_BITS: '2', RAINDROP_TIME_UNIT: 'day' },
+      says: ['RAINDROP_WORKER_BITS = 2: ', '--timestamp-bits is required: ', "with RAINDROP_TIME_UNIT 'day' fewer"],
+    },
+    {
+      from: 'a file, and what a flag sets',
+      args: ['--config', 'wrong.json', '--end-bits', '9'],
+      says: ['workIdLength = 2: ', 'timeStampLength is required: ', '--end-bits 9: '],
+    },
+  ])('names an option as $from does', async ({ args, environment = {}, says }) => {
+    Object.assign(process.env, environment);
+    const { code, stderr } = await raindrop(['plan', ...args]);
+    expect(code).toBe(2);
+    for (const each of says) expect(stderr).toContain(each);
+    expect(stderr).not.toMatch(/dbConfig|--worker-bits \(|undefined/);
+  });
 
   it('as JSON on stderr, for programs', async () => {
     const { code, stdout, stderr } = await raindrop(['plan', '--worker-bits', '2', '--json']);
@@ -273,6 +304,57 @@ describe('raindrop decode', () => {
     expect(wrong.stderr).toContain('and 150 more');
   });
 
+  it('reads the documents that next --json writes, and jq, among other lines', async () => {
+    const ids = [1_000, 2_000, 3_000].map((tick) => layout.pack({ tick, workerId: 5, clockBack: 0, sequence: 0 }));
+    const decoded = async (input: string, ...args: string[]): Promise<unknown> => {
+      const { code, stdout, stderr } = await raindrop(['decode', ...LAYOUT, ...args, '--json'], input);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      return (JSON.parse(stdout) as { id: string }[]).map(({ id: each }) => each);
+    };
+    for (const format of Object.keys(codecs) as (keyof typeof codecs)[]) {
+      const written = { workerId: 5, format, ids: ids.map(codecs[format].encode) };
+      expect(await decoded(`${JSON.stringify(written)}\n`)).toEqual(ids.map(String));
+      expect(await decoded(JSON.stringify(written, null, 2))).toEqual(ids.map(String));
+      expect(await decoded(JSON.stringify(written), '--format', format)).toEqual(ids.map(String));
+    }
+    const document = JSON.stringify({ workerId: 5, format: 'decimal', ids: ids.map(String) });
+    const inLines = document.replace(',"', ',\n"');
+    expect(await decoded(`${ids[2]}\n${inLines}\n${document}\n${ids[0]}`)).toEqual(
+      [ids[2], ...ids, ...ids, ids[0]].map(String),
+    );
+  });
+
+  it('reads a document of many IDs a thousand at a time, and refuses one that is none of next', async () => {
+    const ids = Array.from({ length: 2_500 }, (_, tick) =>
+      String(layout.pack({ tick, workerId: 1, clockBack: 0, sequence: 0 })),
+    );
+    const document = JSON.stringify({ workerId: 1, format: 'decimal', ids });
+    const { code, stdout } = await raindrop(['decode', ...LAYOUT, '--short'], document);
+    expect([
+      code,
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(' ')[0]),
+    ]).toEqual([0, ids]);
+    const other = await raindrop(['decode', ...LAYOUT, '--short'], `{"id":"1"}\n${ids[0]}\n{"ids":["x"]}`);
+    expect([other.code, other.stdout.trimEnd().split('\n').length]).toEqual([2, 1]);
+    expect(other.stderr).toContain('{\\"id\\":\\"1\\"}');
+    expect(other.stderr).toContain('"x"');
+  });
+
+  it('with --short writes one line for each ID', async () => {
+    const { code, stdout } = await raindrop(['decode', '--short', `${id}`, `${id}`, ...LAYOUT]);
+    const line = `${id}  2026-01-01T00:16:40.000Z  worker 5  sequence 77\n`;
+    expect([code, stdout]).toEqual([0, line + line]);
+    const recognised = await raindrop(['decode', '--short', '175928847299117063', '30138287892987904']);
+    expect(recognised.stdout.split('\n')).toEqual([
+      expect.stringMatching(/^175928847299117063 {2}2016-04-30T11:18:25.796Z {2}worker .* {2}Discord \(likely\)$/),
+      expect.stringMatching(/^30138287892987904 {2}2026-11-21T20:47:47.000Z {2}worker .* {2}\S.*\(\w+\)$/),
+      '',
+    ]);
+  });
+
   it('gives each field a colour on a terminal', async () => {
     const stdout = Object.assign(new PassThrough(), { isTTY: true, hasColors: () => true });
     const chunks: string[] = [];
@@ -317,7 +399,7 @@ describe('worker ids that no store reserves', () => {
     const file = fileOf({ workerIdAssigner, ...more });
     const { code, stdout, stderr } = await raindrop(['next', '--config', file]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain(`no worker id from '${workerIdAssigner}'`);
+    expect(stderr).toContain(`does not use worker ids of '${workerIdAssigner}'`);
     expect(await raindrop(['next', '--config', file, ...url])).toMatchObject({ code: 2, stdout: '' });
     expect(existsSync(join(directory, 'there.sqlite'))).toBe(false);
   });
@@ -345,7 +427,7 @@ it('a time that no Date can hold is a wrong ID among others', async () => {
   const days = ['--time-unit', 'day', '--start', '2026-01-01', '--timestamp-bits', '40', '--worker-bits', '3'];
   const { code, stdout, stderr } = await raindrop(['decode', '1', '9223372036854775807', ...days]);
   expect([code, stdout, stderr]).toEqual([2, expect.stringContaining('1  2026-01-01'), expect.anything()]);
-  expect(stderr).toContain('not every ID can be read');
+  expect(stderr).toContain('some IDs cannot be read');
 });
 
 it("help begins with what is a command's own, ends with examples, and comes without being asked for", async () => {

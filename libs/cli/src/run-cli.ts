@@ -3,7 +3,7 @@ import { ConfigurationError, RaindropError } from '@raindrop/core';
 import { EXIT_CODES, type ExitCode, InputError } from './input-error.js';
 import { CliOutput, type CliStreams, InterruptedError, Interruption } from './io/cli-output.js';
 import { withoutSecrets } from './io/text.js';
-import { flagOf } from './options/option-flags.js';
+import { namesGiven, withoutCode } from './options/option-flags.js';
 import { program } from './program.js';
 
 /**
@@ -15,14 +15,13 @@ export async function runCli(args: readonly string[], streams: CliStreams): Prom
   const interruption = new Interruption(streams);
   let output = new CliOutput(streams, args.includes('--json'), interruption);
   let code: ExitCode = EXIT_CODES.done;
-  const root = program(async (work, given, flags) => {
-    output = new CliOutput(streams, flags['json'] === true, interruption);
+  const root = program(async (work, given, flags, command) => {
+    output = new CliOutput(streams, flags['json'] === true, interruption, namesGiven(command));
     code = (await interruption.race(work(given, flags, output))) ?? EXIT_CODES.done;
   });
   const help: string[] = [];
   try {
-    // Without a command the help is printed.
-    await quiet(root, help).parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
+    await quiet(root, help).parseAsync(argumentsOf(args, root), { from: 'user' });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError && error.exitCode === 0))
@@ -35,6 +34,14 @@ export async function runCli(args: readonly string[], streams: CliStreams): Prom
   } finally {
     interruption.stop();
   }
+}
+
+/** What commander parses: without a command the help, and the error of an unknown command also for its help. */
+function argumentsOf(args: readonly string[], root: Command): readonly string[] {
+  const [first, name] = args;
+  if (first === undefined) return ['--help'];
+  const isCommand = ['help', ...root.commands.map((each) => each.name())].includes(name ?? 'help');
+  return first === 'help' && !isCommand && !name!.startsWith('-') ? args.slice(1) : args;
 }
 
 /** Makes commander throw its errors and keep its help, in place of printing both. */
@@ -59,11 +66,11 @@ function report(error: unknown, output: CliOutput): ExitCode {
   }
   if (error instanceof CommanderError) {
     const isBare = error.code === 'commander.help';
-    tell(output, 'CLI_INPUT', isBare ? 'which command? raindrop --help shows what there is' : withoutPrefix(error), []);
+    tell(output, 'CLI_INPUT', isBare ? 'no command given: raindrop --help lists them' : withoutPrefix(error), []);
     return EXIT_CODES.input;
   }
   if (error instanceof ConfigurationError) {
-    tell(output, error.errorCode, 'this cannot work:', problemsOf(error));
+    tell(output, error.errorCode, 'invalid options:', problemsOf(error, output));
     return EXIT_CODES.input;
   }
   if (error instanceof InputError) {
@@ -71,7 +78,7 @@ function report(error: unknown, output: CliOutput): ExitCode {
     return EXIT_CODES.input;
   }
   const { message, errorCode } = error as Partial<RaindropError>;
-  tell(output, errorCode ?? 'UNEXPECTED', message || String(error), []);
+  tell(output, errorCode ?? 'UNEXPECTED', output.inNamesGiven(message || String(error)), []);
   return EXIT_CODES.failed;
 }
 
@@ -79,13 +86,13 @@ function withoutPrefix({ message }: CommanderError): string {
   return message.replace(/^error: /, '');
 }
 
-/** The problems of options, by the names of their flags where they have one. */
-function problemsOf({ problems }: ConfigurationError): string[] {
+/** The problems of options, as the user named them: `--worker-bits 2`, `RAINDROP_WORKER_BITS = 2`, `workIdLength = 2`. */
+function problemsOf({ problems }: ConfigurationError, output: CliOutput): string[] {
   return problems.map(({ option, given, message }) => {
-    const flag = flagOf(option);
-    const name = flag === undefined ? option : `${flag} (${option})`;
-    // Every value on a command line is a text.
-    return `${name} = ${given}: ${message.replace(', not a string: use Number(...)', '')}`;
+    const name = output.nameOf(option);
+    const said = output.inNamesGiven(withoutCode(message));
+    if (given === 'undefined') return `${name} ${said}`;
+    return `${name}${name.startsWith('--') ? '' : ' ='} ${given}: ${said}`;
   });
 }
 

@@ -22,7 +22,7 @@ export { openEngine } from './engines/open-engine.js';
 export { SegmentEngine } from './engines/segment-engine.js';
 export { SnowflakeEngine } from './engines/snowflake-engine.js';
 export { givesNothingBack } from './options/assigner-options.js';
-export { guardedLogger, refuseNonObject } from './options/common-options.js';
+export { commonOptions, guardedLogger, refuseNonObject } from './options/common-options.js';
 export { refuse, serviceOptions } from './options/service-options.js';
 export { type ResolvedServiceOptions, resolveServiceOptions } from './options/resolve-options.js';
 export { type ResolvedSnowflakeOptions, resolveSnowflakeOptions } from './options/resolve-options.js';

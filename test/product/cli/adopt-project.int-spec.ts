@@ -61,7 +61,7 @@ declare class ParseIntPipe {}
 const CODE = `${DECORATORS}
 @Entity({ name: 'users' })
 class User {
-  @PrimaryGeneratedColumn() // by the database
+  @PrimaryGeneratedColumn() // lets the database
   id!: number; // declared
   name!: string;
 }
@@ -71,11 +71,11 @@ class Tag {
   id!: number;
 }
 class Answer {
-  @IsInt() // wants a key
+  @IsInt() // requires a key
   owner!: number; // declared
   @IsString()
   userId!: string;
-  @ApiProperty({ type: Number }) // says that
+  @ApiProperty({ type: Number }) // describes a key
   user_id!: number | string;
   @IsInt()
   amount!: number;
@@ -86,15 +86,15 @@ class Users {
 }
 export function use(user: User, tag: Tag, answer: Answer, users: User[], id: unknown, text: string, ids: number[]): unknown[] {
   return [
-    typeof id === 'number', // asks whether
-    'number' !== typeof user?.id, // asks whether
+    typeof id === 'number', // tests whether
+    'number' !== typeof user?.id, // tests whether
     typeof id === 'string',
     typeof tag.id === 'number',
-    Number(answer.userId), // makes a number
+    Number(answer.userId), // converts a key
     Number(text),
-    +answer.userId!, // makes a number
-    parseInt(answer['userId'], 10), // makes a number
-    Number.isInteger(id), // asks whether
+    +answer.userId!, // converts a key
+    parseInt(answer['userId'], 10), // converts a key
+    Number.isInteger(id), // tests whether
     user.id < 5, // orders keys
     user.name < 'a',
     answer.userId > text,
@@ -105,7 +105,7 @@ export function use(user: User, tag: Tag, answer: Answer, users: User[], id: unk
     user.id + ' ' + user.name,
     users.sort((a, b) => a.id - b.id), // computes with
     ids.sort((a, b) => a - b), // sorts keys
-    ids.map(Number), // makes a number
+    ids.map(Number), // converts a key
     Math.max(...ids), // as numbers
     ids.map(String),
   ];
@@ -113,7 +113,7 @@ export function use(user: User, tag: Tag, answer: Answer, users: User[], id: unk
 export { Users };
 `;
 
-it('lists the code of an application that breaks when keys become texts', async () => {
+it('lists the code of an application that breaks when keys become strings', async () => {
   installTypescript();
   write('src/users.ts', CODE);
   const { code: exit, result } = await jsonHere<Found>(adopt());
@@ -132,10 +132,10 @@ it('says so to people as well, and when there is nothing', async () => {
   installTypescript();
   write('src/a.ts', 'export const isOld = (id: unknown): boolean => typeof id === "number";\n');
   const { stderr } = await raindropHere(adopt(join(folder, 'tsconfig.json')));
-  expect(stderr).toContain('when keys become texts, look at these 1 places');
-  expect(stderr).toContain('src/a.ts:1:48 typeof id === "number": asks whether a key is a number');
+  expect(stderr).toContain('if keys become strings, check these 1 places');
+  expect(stderr).toContain('src/a.ts:1:48 typeof id === "number": tests whether a key is a number');
   write('src/a.ts', 'export {};\n');
-  expect((await raindropHere(adopt())).stderr).toContain('nothing was found that breaks');
+  expect((await raindropHere(adopt())).stderr).toContain('found no code in the project that breaks');
 });
 
 it('names what makes a DataSource without Raindrop beside it', async () => {
@@ -157,7 +157,7 @@ export const imports = [
   const { result } = await jsonHere<Found>(adopt());
   expect(result.dataSources).toEqual([{ file: 'src/seed.module.ts', line: 5 }]);
   const { stderr } = await raindropHere(adopt());
-  expect(stderr).toContain('src/seed.module.ts:5 makes a DataSource without Raindrop');
+  expect(stderr).toContain('src/seed.module.ts:5 creates a DataSource without Raindrop');
 });
 
 describe('a project that cannot be read is refused', () => {
@@ -173,7 +173,7 @@ describe('a project that cannot be read is refused', () => {
     },
     {
       what: 'without files',
-      says: 'It names no files: give',
+      says: 'It names no files: use',
       prepare: () => {
         installTypescript();
         write('tsconfig.json', '{ "files": [], "references": [] }');

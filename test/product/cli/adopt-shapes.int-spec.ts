@@ -293,10 +293,10 @@ describe.each(databaseKinds)('raindrop adopt on %s', (kind) => {
 
   it.each<{ args: string[]; code: number; says: string }>([
     { args: ['words'], code: 1, says: 'only integer keys' },
-    { args: ['words', '--column', 'amount'], code: 1, says: 'is no key' },
-    { args: ['loose'], code: 1, says: 'is no key' },
-    { args: ['full_up'], code: 1, says: '99 % are used up' },
-    { args: ['full_up', '--start', '2026-01-01'], code: 1, says: 'leave some of them out' },
+    { args: ['words', '--column', 'amount'], code: 1, says: 'is not a key' },
+    { args: ['loose'], code: 1, says: 'is not a key' },
+    { args: ['full_up'], code: 1, says: 'the old keys use 99 % of the range of an ID' },
+    { args: ['full_up', '--start', '2026-01-01'], code: 1, says: 'remove some of these options' },
     { args: ['parts'], code: 1, says: 'refers to half' },
     { args: ['soc_raindrop_worker'], code: 1, says: 'is a worker table' },
     { args: ['half'], code: 0, says: 'all columns are bigint already' },
@@ -304,12 +304,12 @@ describe.each(databaseKinds)('raindrop adopt on %s', (kind) => {
     { args: ['halves'], code: 2, says: 'there is no column' },
     { args: ['words', '--column', 'key'], code: 2, says: 'there is no column' },
     { args: ['a.b.c'], code: 2, says: 'must be table or schema.table' },
-    { args: ['half,'], code: 2, says: 'several with commas' },
+    { args: ['half,'], code: 2, says: 'several, separated by commas' },
     { args: ['half,parts,loose', '--column', 'id,id'], code: 2, says: 'one for each of the 3' },
     { args: ['half,nowhere'], code: 2, says: 'there is no column id in a table nowhere' },
     { args: ['half,parts'], code: 0, says: 'parts.id is bigint' },
     { args: ['half', '--nodes', 'many'], code: 2, says: '"many"' },
-    { args: ['half', '--preset', 'twitter'], code: 2, says: 'leave --preset and --layout out' },
+    { args: ['half', '--preset', 'twitter'], code: 2, says: 'remove --preset and --layout' },
   ])('$args ends with $code', async ({ args: [table, ...args], code, says }) => {
     const common = ['adopt', '--url', databaseUrl(database.options), '--table', table!, ...args];
     const shown: CliResult = await raindropHere(common);

@@ -108,7 +108,7 @@ describe.each(databaseKinds)('raindrop adopt of several tables on %s', (kind) =>
     ]);
     const { stderr, stdout } = await raindropHere(adopt(...all));
     expect(stderr).toContain('Order Files.userId (perhaps users.uid), Order Files.actor_id');
-    expect(stderr).toMatch(/rate: 8,192 IDs a second of each worker; workers 1 to 255/);
+    expect(stderr).toMatch(/rate: 8,192 IDs per second for each worker; workers 1 to 255/);
     expect(stderr).toContain(`keys stay numbers: @GeneratedSnowflake({ as: 'number' }) id!: number`);
     expect(stdout).toContain('Left as it is, for no foreign key names it: Order Files.actor_id (');
   });

@@ -251,13 +251,15 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid of sev
       'users,profiles,orders',
     ];
     const { stderr } = await raindropHere([...args, '--order-by', 'id']);
-    expect(stderr).toContain('profiles.id refers to users.id: it gets its numbers, and no id_uuid of its own');
-    expect(stderr).toContain('the UUIDs stay in id_uuid\n');
+    expect(stderr).toContain(
+      'profiles.id refers to users.id: it gets the numbers of that key, and no id_uuid of its own',
+    );
+    expect(stderr).toContain('the UUIDs are kept in id_uuid\n');
     const layout = ['--time-unit', 'day', '--timestamp-bits', '30', '--worker-bits', '10'];
     const [day] = new Date().toISOString().split('T') as [string];
     expect(await raindropHere([...args, '--order-by', 'id', ...layout, '--start', day])).toMatchObject({
       ...{ code: 1, stdout: '' },
-      stderr: expect.stringContaining('orders has 20 rows. Below the IDs') as string,
+      stderr: expect.stringContaining('orders has 20 rows, whose numbers') as string,
     });
   });
 

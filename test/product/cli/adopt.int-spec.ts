@@ -122,21 +122,25 @@ describe.each(databaseKinds)('raindrop adopt on %s', (kind) => {
   });
 });
 
-it('raindrop adopt writes the migration to a file that is not there yet', async () => {
+it('raindrop adopt writes the migration to a new file, whose folders it makes', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'raindrop-adopt-'));
   const database = await testDatabase('sqlite');
   try {
     await using(database, { entities: [OldOrder, OldLine], create: true }, (): Promise<void> => Promise.resolve());
-    const file = join(directory, 'adopt-orders.ts');
+    const file = join(directory, 'src/migrations/adopt-orders.ts');
     const args = ['adopt', '--url', databaseUrl(database.options), '--table', 'orders', '--write', file];
     expect(await raindropHere(args)).toMatchObject({ code: 0, stdout: `${file}\n` });
     migrations.push(readFileSync(file, 'utf8'));
     writeFileSync(file, 'mine');
     expect(await raindropHere(args)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('is there already') as string,
+      stderr: expect.stringContaining('exists already') as string,
     });
     expect(readFileSync(file, 'utf8')).toBe('mine');
+    expect(await raindropHere([...args.slice(0, -1), join(file, 'inside.ts')])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--write .*inside\.ts: mkdir failed with (EEXIST|ENOTDIR)/) as string,
+    });
     const nowhere = join(directory, 'none.sqlite');
     const { code } = await raindropHere(['adopt', '--url', `sqlite:${nowhere}`, '--table', 'orders']);
     expect([code, existsSync(nowhere)]).toEqual([1, false]);

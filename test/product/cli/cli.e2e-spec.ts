@@ -61,13 +61,17 @@ it('colours are for terminals, wrong input ends the process with 2, and lost out
   expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining('ENOSPC') as string });
 });
 
-it('what next writes, decode reads', async () => {
+it.each([
+  ['lines', '-n 3 --format base62', 3, 'base62'],
+  ['JSON', '-n 2500 --format base62 --json', 2_500, 'decimal'],
+])('what next writes, decode reads: %s', async (name, flags, count, form) => {
   const cli = `${process.execPath} ${MAIN}`;
-  const url = `sqlite:${join(directory, 'piped.sqlite')}`;
-  const piped = `${cli} next -n 3 --format base62 --url ${url} ${LAYOUT.join(' ')} | ${cli} decode ${LAYOUT.join(' ')} --json`;
+  const url = `sqlite:${join(directory, `piped-${name}.sqlite`)}`;
+  const piped = `${cli} next ${flags} --url ${url} ${LAYOUT.join(' ')} | ${cli} decode ${LAYOUT.join(' ')} --json`;
   const { stdout } = await run(['sh', '-c', piped]);
-  const read = JSON.parse(stdout) as { form: string; sequence: number }[];
-  expect(read.map(({ form, sequence }) => [form, sequence])).toEqual([0, 1, 2].map((each) => ['base62', each]));
+  const read = JSON.parse(stdout) as { id: string; form: string }[];
+  expect([read.length, new Set(read.map(({ id }) => id)).size]).toEqual([count, count]);
+  expect(new Set(read.map((each) => each.form))).toEqual(new Set([form]));
 });
 
 /** What it shows on a terminal, for an ID that is none. */

@@ -233,8 +233,95 @@ describe('init --project', () => {
     );
     const { code, result } = await jsonHere<{ remaining: string[] }>(['init', '--project', folder]);
     expect([code, files()[MODULE]!.match(/TypeOrmModule\.forRoot/g)]).toEqual([0, ['TypeOrmModule.forRoot']]);
-    expect(result.remaining.join()).toMatch(/list Order and what src\/migrations\/\d{13}-create-orders.ts exports/);
+    expect(result.remaining.join()).toMatch(/add Order and the migrations of src\/migrations\/\d{13}-create-orders.ts/);
     expect(syntaxErrors(files()[MODULE]!)).toEqual([]);
+  });
+
+  describe('--module-only', () => {
+    const moduleOnly = ['init', '--project', folder, '--module-only'];
+
+    it('adds the module alone, which uses the DataSource of the application', async () => {
+      const uses = `import { DatabaseModule } from './database.module';\n`;
+      put(moduleOf('{ imports: [DatabaseModule] }', uses));
+      put({
+        'package.json': FRESH['nest 11']['package.json']!.replace(
+          '"dependencies":{',
+          '"dependencies":{"typeorm":"^1.0.0",',
+        ),
+        'src/order.ts': 'export class Order {}\n',
+      });
+      const before = files();
+      const { code, result } = await jsonHere<{ files: object[]; remaining: string[] }>(moduleOnly);
+      expect([code, result.files]).toEqual([0, []]);
+      expect(files()).toEqual({
+        ...before,
+        [MODULE]: `import { Module } from '@nestjs/common';
+import { DatabaseModule } from './database.module';
+import { RaindropModule } from '@raindrop/nestjs';
+
+@Module({ imports: [DatabaseModule,
+    RaindropModule.forRoot()] })
+export class AppModule {}
+`,
+      });
+      expect(result.remaining).toEqual([
+        'npm install @raindrop/nestjs',
+        expect.stringContaining('@GeneratedSnowflake()'),
+        expect.stringContaining('raindrop init'),
+        expect.stringContaining('enableShutdownHooks()'),
+      ]);
+      expect((await raindropHere(moduleOnly)).stdout).toContain('nothing was changed');
+    });
+
+    it('reads DATABASE_URL in an application without TypeORM', async () => {
+      put(FRESH['nest 12']);
+      put({ 'src/main.ts': `${FRESH['nest 12']['src/main.ts']!}// app.enableShutdownHooks()\n` });
+      const { code, result } = await jsonHere<{ remaining: string[] }>([
+        ...moduleOnly,
+        '--url',
+        'postgres://127.0.0.1/d',
+      ]);
+      expect(code).toBe(0);
+      expect(files()[MODULE]).toContain(`RaindropModule.forRoot({ dbConfig: process.env['DATABASE_URL'] })`);
+      expect(result.remaining).toEqual([
+        'npm install @raindrop/nestjs',
+        'npm install pg',
+        'set DATABASE_URL wherever the application starts',
+        expect.stringContaining('raindrop init'),
+      ]);
+      expect(typeErrors('.js')).toEqual([]);
+    });
+  });
+
+  it.each([
+    ['from sourceRoot', 'server', 'app/server.ts'],
+    ['from the folder', 'app/start/server.js', 'app/start/server.ts'],
+  ])('finds the entryFile of nest-cli.json %s', async (_, entryFile, file) => {
+    const { 'package.json': manifest, 'src/main.ts': main, [MODULE]: module } = FRESH['nest 11'];
+    const folderOf = dirname(file);
+    put({ 'package.json': manifest!, 'nest-cli.json': JSON.stringify({ sourceRoot: 'app', entryFile }) });
+    put({ [file]: main!, [join(folderOf, 'app.module.ts')]: module! });
+    expect(await raindropHere(['init', '--project', folder])).toMatchObject({ code: 0 });
+    expect(files()[join(folderOf, 'app.module.ts')]).toContain('RaindropModule.forRoot()');
+  });
+
+  it.each([
+    ['itself', '{ "compilerOptions": { "experimentalDecorators": true } }', '{}', true],
+    [
+      'by what it extends',
+      '{ "extends": "./base.json" }',
+      '{ "compilerOptions": { "experimentalDecorators": true } }',
+      true,
+    ],
+    ['not at all', '{ "extends": "./base.json", "files": [] }', '{ "compilerOptions": { "strict": true } }', false],
+  ])('demands experimentalDecorators: set %s', async (_, config, base, isSet) => {
+    put({ ...FRESH['nest 11'], 'tsconfig.json': config, 'base.json': base });
+    const before = files();
+    const { code, stderr } = await raindropHere(['init', '--project', folder]);
+    if (isSet) return expect([code, stderr]).toEqual([0, '']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('tsconfig.json does not set experimentalDecorators');
+    expect(files()).toEqual(before);
   });
 
   it('takes the kind of database from --url, and writes no password down', async () => {
@@ -246,18 +333,22 @@ describe('init --project', () => {
   });
 
   it.each<[string, Record<string, string>]>([
-    ['no package.json', {}],
-    ['does not name @nestjs/core', { 'package.json': '{}' }],
+    ['package.json is missing', {}],
+    ['does not list @nestjs/core', { 'package.json': '{}' }],
     ['there is no src/main.ts', { 'package.json': FRESH['nest 11']['package.json']! }],
-    ['has no NestFactory.create(AppModule)', { ...FRESH['nest 11'], 'src/main.ts': 'export {};' }],
     [
-      'its imports are not a list in the decorator itself',
+      'there is no src/server.ts and no server.ts (entryFile in nest-cli.json)',
+      { ...FRESH['nest 11'], 'nest-cli.json': '{ "entryFile": "server" }' },
+    ],
+    ['does not call NestFactory.create(AppModule)', { ...FRESH['nest 11'], 'src/main.ts': 'export {};' }],
+    [
+      'does not list its imports in the decorator itself',
       moduleOf('{ imports: shared }', 'const shared: never[] = [];\n'),
     ],
-    ['there is no class AppModule with @Module', { ...FRESH['nest 11'], [MODULE]: 'export class AppModule {}' }],
-    ['there is no class AppModule with @Module', moduleOf('options', 'const options = {};\n')],
-    ['imports another Order already', moduleOf('{}', `import { Order } from './order';\n`)],
-    ['is there already', { ...FRESH['nest 11'], 'src/orders/order.entity.ts': '// mine' }],
+    ['has no class AppModule with @Module', { ...FRESH['nest 11'], [MODULE]: 'export class AppModule {}' }],
+    ['has no class AppModule with @Module', moduleOf('options', 'const options = {};\n')],
+    ['already imports something else named Order', moduleOf('{}', `import { Order } from './order';\n`)],
+    ['exists already', { ...FRESH['nest 11'], 'src/orders/order.entity.ts': '// mine' }],
   ])('refuses, and changes nothing: %s', async (why, given) => {
     put(given);
     const before = files();

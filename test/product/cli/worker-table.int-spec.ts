@@ -54,6 +54,27 @@ describe.each(databaseKinds)('on %s', (kind) => {
     return findings.find((each) => each.check === check)?.state;
   }
 
+  it('names the URL that the database refuses as it was given: by flag, variable or file', async () => {
+    if (kind === 'sqlite') return;
+    const wrong = Object.assign(new URL(url), { pathname: '/no_such_shop' }).href;
+    const file = join(tmpdir(), `raindrop-url-${randomUUID()}.json`);
+    writeFileSync(file, JSON.stringify({ dbConfig: wrong }));
+    const refused = async (...args: string[]): Promise<string[]> => {
+      const [workers, doctor] = [await raindropHere(['workers', ...args]), await raindropHere(['doctor', ...args])];
+      expect([workers.code, doctor.code]).toEqual([1, 1]);
+      return [workers.stderr, doctor.stdout.split('\n')[0]!];
+    };
+    for (const each of await refused('--url', wrong)) {
+      expect(each).toContain(' --url ');
+      expect(each).not.toContain('dbConfig');
+    }
+    process.env['DATABASE_URL'] = wrong;
+    for (const each of await refused()) expect(each).toContain(' DATABASE_URL ');
+    delete process.env['DATABASE_URL'];
+    for (const each of await refused('--config', file)) expect(each).toContain(' dbConfig ');
+    rmSync(file);
+  });
+
   it('bench leaves the table alone, whose layout stays that of the service', async () => {
     const named = ['--url', url, '--json'];
     const next = (): Promise<CliResult> => raindropHere(['next', ...named]);

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { RaindropModule } from '@raindrop/nestjs';
 import Sqlite from 'better-sqlite3';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { OPTIONS, startApp } from '../../support/module/module-fixture.js';
@@ -32,7 +32,6 @@ function onFile(statement: string): void {
 
 /** A shop with a table of orders, and the program on the path. */
 function prepare(): void {
-  mkdirSync(join(folder, 'src/migrations'), { recursive: true });
   const program = join(folder, 'raindrop');
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   chmodSync(program, 0o755);

@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { InputError } from '../input-error.js';
 
 /** Writes SQL as a template literal: it may hold quotes of all kinds. */
@@ -28,12 +29,15 @@ export function pascal(name: string): string {
     .join('');
 }
 
-/** Writes a new file. @throws InputError when the file exists already, or cannot be written */
+/** Writes a new file, with its folder. @throws InputError when the file exists already, or cannot be written */
 export async function writeNew(file: string, text: string): Promise<void> {
   try {
+    await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text, { flag: 'wx' });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new InputError(`--write ${file}: ${code === 'EEXIST' ? 'the file is there already' : String(code)}`);
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    const isThere = code === 'EEXIST' && syscall === 'open';
+    const why = isThere ? 'the file exists already' : `${String(syscall)} failed with ${String(code)}`;
+    throw new InputError(`--write ${file}: ${why}`);
   }
 }

@@ -117,8 +117,8 @@ function pathsOf(text: string): TablePath[] {
     if (PATH.lastIndex === text.length && !text.endsWith(',')) return paths;
   }
   throw new InputError(
-    `--table ${text} must be table or schema.table, or several with commas between them; names with dots or commas in ` +
-      `them in quotes: '"a.b"'`,
+    `--table ${text} must be table or schema.table, or several, separated by commas; quote names that contain dots or ` +
+      `commas: '"a.b"'`,
   );
 }
 
@@ -159,8 +159,8 @@ export function refuseWorkerTable(table: string, columns: readonly string[]): vo
 /** The error for a column that is not unique: the same ID could be in it twice. */
 export function notAKey(table: string, column: string): CommandFailedError {
   return new CommandFailedError(
-    `${table}.${column} is no key: it is not part of the primary key, and not unique by itself. Make it one first, or ` +
-      `name another with --column`,
+    `${table}.${column} is not a key: it is neither part of the primary key nor unique by itself. Make it a key first, or ` +
+      `name another column with --column`,
   );
 }
 

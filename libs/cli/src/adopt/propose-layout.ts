@@ -1,5 +1,6 @@
 import { planLayout, type Layout, type LayoutOptions, type LayoutPlan, type ReadyLayoutOptions } from '@raindrop/core';
 import { DEFAULT_LAYOUT } from '@raindrop/core/internal';
+import { showNumber } from '../io/text.js';
 import { layoutOfAnyLife } from '../options/module-options.js';
 
 /** The options of a layout: its bits, or `layout: 'number'`. */
@@ -136,4 +137,14 @@ function lastsFrom(end: Date | null, nowMs: number): boolean {
 /** The day of a moment, which begins at midnight, UTC. */
 function dayOf(ms: number): string {
   return new Date(Math.floor(ms / DAY_MS) * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** What people should know of a proposal: its options, how long IDs last and how many there are. */
+export function proposalRemarks({ options, plan }: Proposal): string[] {
+  const { expiresAt, safeUntil, idsPerSecond, workers } = plan;
+  return [
+    `options for the module: ${JSON.stringify(options)}`,
+    `lifetime: until ${expiresAt ?? 'beyond the year 275760'}; exact JavaScript numbers until ${safeUntil ?? 'then'}`,
+    `rate: ${showNumber(idsPerSecond)} IDs per second for each worker; workers ${workers.min} to ${workers.max}`,
+  ];
 }

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import type { LayoutOptions } from '@raindrop/core';
-import { proposeLayout, type Proposal } from '../adopt/propose-layout.js';
+import { proposalRemarks, proposeLayout, type Proposal } from '../adopt/propose-layout.js';
 import { readUuidKeys } from '../adopt/uuid/read-uuid-key.js';
 import { uuidMigrations } from '../adopt/uuid/uuid-migration.js';
 import { synchronizes } from '../adopt/uuid/uuid-refusals.js';
@@ -12,7 +12,6 @@ import { keptName, type Numbers, type UuidKey } from '../adopt/uuid/uuid-key.js'
 import { writeNew } from '../adopt/migration-text.js';
 import { CommandFailedError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
-import { showNumber } from '../io/text.js';
 import type { FlagValues } from '../options/module-options.js';
 
 /** Numbers are reserved for twice the rows of now, and for this many rows that come before the migration runs. */
@@ -73,16 +72,15 @@ interface OrderedKey extends UuidKey {
 function uuidRemarks(found: readonly BreakingCode[] | null): string[] {
   if (found === null || found.length === 0) return [];
   return [
-    `look at these ${found.length} places of the project, and at tokens that carry keys, which hold UUIDs until they end:`,
+    `check these ${found.length} places of the project, and tokens that contain keys: they contain UUIDs until they expire:`,
     ...found.map(({ file, line, column, code, why }) => `${file}:${line}:${column} ${code}: ${why}`),
   ];
 }
 
 function noRoom({ key, rows }: OrderedKey, wishes: readonly string[]): CommandFailedError {
   return new CommandFailedError(
-    `${key.table} has ${rows} rows. Below the IDs that ${wishes.length > 0 ? `a layout with ${wishes.join(', ')}` : 'any layout'} ` +
-      `issues now there is no room for their numbers and for those of rows to come, or the layout does not last for ` +
-      '20 years: give an earlier --start',
+    `${key.table} has ${rows} rows, whose numbers, and those of later rows, must be smaller than the new IDs. No layout` +
+      `${wishes.length > 0 ? ` with the given ${wishes.join(', ')}` : ''} has room for them and lasts 20 years: give an earlier --start`,
   );
 }
 
@@ -92,27 +90,26 @@ function named(file: string | undefined, suffix: string): string | null {
   return `${file.slice(0, file.length - extension.length)}${suffix}${extension}`;
 }
 
-function remarks(keys: readonly OrderedKey[], { options, floor, plan }: Proposal): string[] {
+function remarks(keys: readonly OrderedKey[], proposal: Proposal): string[] {
   const columns = keys.flatMap(({ key, references }) => [key, ...references]);
   return [
     ...keys.flatMap(keyRemarks),
-    `new IDs begin at ${floor}: all numbers are below. The bits of the numbers do not tell their time`,
-    `to bigint: ${columns.map(placeOf).join(', ')}; the UUIDs stay in ${namesOf(keys, keptName)}`,
-    `options for the module: ${JSON.stringify(options)}`,
-    `they last until ${plan.expiresAt ?? 'beyond the year 275760'}; exact JavaScript numbers until ${plan.safeUntil ?? 'then'}`,
-    `rate: ${showNumber(plan.idsPerSecond)} IDs a second of each worker; workers ${plan.workers.min} to ${plan.workers.max}`,
-    `in the entity: ${namesOf(keys, ({ column }) => `@GeneratedSnowflake() ${column}!: string`)}`,
-    'set synchronize: false before the first one: a start would drop the columns that no entity names',
-    'two migrations: the application may write while the first one runs; stop it before the second, start the new version after',
+    `new IDs begin at ${proposal.floor}: all are larger than the numbers. A number does not contain the time of its row`,
+    `change to bigint: ${columns.map(placeOf).join(', ')}; the UUIDs are kept in ${namesOf(keys, keptName)}`,
+    ...proposalRemarks(proposal),
+    `entity: ${namesOf(keys, ({ column }) => `@GeneratedSnowflake() ${column}!: string`)}`,
+    'set synchronize: false before the first migration: a start would drop the columns that no entity declares',
+    'two migrations: the application may write while the first one runs; stop it before the second, then start the new version',
     'nothing was changed: read the migrations, try them on a copy, run them with --transaction none',
   ];
 }
 
 function keyRemarks({ key, following, rows, first, about }: OrderedKey): string[] {
   return [
-    `${placeOf(key)} is ${key.type}, with ${rows} rows: they are numbered from ${first} on, ${about}`,
+    `${placeOf(key)} is ${key.type}, with ${rows} rows: numbers begin at ${first}, ordered ${about}`,
     ...following.map(
-      (each) => `${placeOf(each)} refers to ${placeOf(key)}: it gets its numbers, and no ${keptName(each)} of its own`,
+      (each) =>
+        `${placeOf(each)} refers to ${placeOf(key)}: it gets the numbers of that key, and no ${keptName(each)} of its own`,
     ),
   ];
 }

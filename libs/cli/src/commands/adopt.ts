@@ -5,32 +5,31 @@ import { breakingCode, type BreakingCode } from '../project/breaking-code.js';
 import { KeyNames } from '../project/key-reader.js';
 import { type LoneDataSource, loneDataSources } from '../project/search-project.js';
 import { openProject } from '../project/open-project.js';
-import { type Proposal, proposeLayout } from '../adopt/propose-layout.js';
+import { type Proposal, proposalRemarks, proposeLayout } from '../adopt/propose-layout.js';
 import { readOldKeys } from '../adopt/read-old-key.js';
 import { CommandFailedError, InputError } from '../input-error.js';
 import { writeNew } from '../adopt/migration-text.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { type FlagValues, layoutOptionsOf, moduleOptions } from '../options/module-options.js';
 import { numberOf } from '../options/option-flags.js';
-import { showNumber } from '../io/text.js';
 import { adoptUuid } from './adopt-uuid.js';
 
 /** Keys may stay JavaScript numbers when new IDs are exact numbers for this time, ms. */
 const LASTING_MS = 20 * 365 * 86_400_000;
 
 /**
- * `raindrop adopt`: plans how the keys of tables go over to Raindrop. It only reads; the user runs the printed
+ * `raindrop adopt`: plans the migration of tables with old keys to Raindrop IDs. It only reads; the user runs the printed
  * migration.
  */
 export async function adopt(flags: FlagValues, output: CliOutput): Promise<void> {
   const options = moduleOptions(flags);
-  if (options.layout !== undefined)
-    throw new InputError('adopt proposes a layout of its own: leave --preset and --layout out');
-  if (options.dbConfig === undefined) throw new InputError('which database? Give --url or DATABASE_URL');
+  if (options.layout !== undefined) throw new InputError('adopt proposes its own layout: remove --preset and --layout');
+  if (options.dbConfig === undefined) throw new InputError('no database given: use --url or set DATABASE_URL');
   const from = flags['from'] as string;
   if (from !== 'number' && from !== 'uuid') throw new InputError(`--from "${from}": must be number or uuid`);
   if (from === 'uuid') return adoptUuid(options.dbConfig, wishOf(layoutOptionsOf(options), flags), flags, output);
-  if (flags['orderBy'] !== undefined) throw new InputError('--order-by is for --from uuid: numbers have an order');
+  if (flags['orderBy'] !== undefined)
+    throw new InputError('--order-by requires --from uuid: numbers are in order already');
   const now = Date.now();
   const old = await readOldKeys(options.dbConfig, flags['table'] as string, flags['column'] as string);
   const wish = wishOf(layoutOptionsOf(options), flags);
@@ -76,14 +75,14 @@ function impossible({ table, column, highest }: OldKey, wishes: readonly string[
   const share = Number((highest * 100n) >> 63n);
   if (wishes.length > 0) {
     return new CommandFailedError(
-      `no layout with ${wishes.join(', ')} as given has IDs above ${table}.${column}'s largest key, ${highest}, and lasts ` +
-        `for 20 years: leave some of them out`,
+      `no layout with the given ${wishes.join(', ')} issues IDs above ${highest}, the largest key of ${table}.${column}, and ` +
+        `lasts 20 years: remove some of these options`,
     );
   }
   return new CommandFailedError(
-    `no layout gives IDs above ${table}.${column}'s largest key, ${highest}, and lasts for 20 years: of the 63 bits of an ` +
-      `ID ${share} % are used up. Give the table a new key column, or a layout whose IDs sort before ` +
-      `the old keys, if none of them can equal an old key`,
+    `no layout issues IDs above ${highest}, the largest key of ${table}.${column}, and lasts 20 years: the old keys use ` +
+      `${share} % of the range of an ID. Give the table a new key column, or use a layout whose IDs are smaller than the ` +
+      `old keys, if none of them can equal an old key`,
   );
 }
 
@@ -101,15 +100,13 @@ export function columnsToWiden({ keys, references }: OldKeys): string[] {
 
 /** The remarks beside the migration, a sentence each. */
 export function adoptionRemarks(old: OldKeys, proposal: Proposal, nowMs: number): string[] {
-  const { options, plan, floor } = proposal;
+  const { plan, floor } = proposal;
   const widen = columnsToWiden(old);
   return [
     ...old.keys.map(keyRemark),
-    `new IDs begin at ${floor}: all of them sort after the old ones`,
-    widen.length === 0 ? 'all columns are bigint already' : `to bigint: ${widen.join(', ')}`,
-    `options for the module: ${JSON.stringify(options)}`,
-    `they last until ${plan.expiresAt ?? 'beyond the year 275760'}; exact JavaScript numbers until ${plan.safeUntil ?? 'then'}`,
-    `rate: ${showNumber(plan.idsPerSecond)} IDs a second of each worker; workers ${plan.workers.min} to ${plan.workers.max}`,
+    `new IDs begin at ${floor}: all are larger than the old keys`,
+    widen.length === 0 ? 'all columns are bigint already' : `change to bigint: ${widen.join(', ')}`,
+    ...proposalRemarks(proposal),
     ...plan.warnings.map(({ code, message }) => `warning: ${message} (${code})`),
     ...old.obstacles.map((each) => `warning: ${each}`),
     ...looseRemark(old),
@@ -118,12 +115,12 @@ export function adoptionRemarks(old: OldKeys, proposal: Proposal, nowMs: number)
   ];
 }
 
-/** The places in the application's code that break when keys become texts; none when the code was not read. */
+/** The places in the application's code that break when keys become strings; none when the code was not read. */
 export function codeRemarks(found: readonly BreakingCode[] | null): string[] {
   if (found === null) return [];
-  if (found.length === 0) return ['in the project nothing was found that breaks when keys become texts'];
+  if (found.length === 0) return ['found no code in the project that breaks when keys become strings'];
   return [
-    `when keys become texts, look at these ${found.length} places of the project (keys that stay numbers: at @PrimaryGeneratedColumn() alone):`,
+    `if keys become strings, check these ${found.length} places of the project; if they stay numbers, only @PrimaryGeneratedColumn():`,
     ...found.map(({ file, line, column, code, why }) => `${file}:${line}:${column} ${code}: ${why}`),
   ];
 }
@@ -132,12 +129,12 @@ export function codeRemarks(found: readonly BreakingCode[] | null): string[] {
 export function dataSourceRemarks(found: readonly LoneDataSource[] | null): string[] {
   return (found ?? []).map(
     ({ file, line }) =>
-      `${file}:${line} makes a DataSource without Raindrop: import RaindropModule there too if it inserts into these tables`,
+      `${file}:${line} creates a DataSource without Raindrop: import RaindropModule there too if it inserts into these tables`,
   );
 }
 
 function keyRemark({ table, column, type, isGenerated, highest }: OldKey): string {
-  return `${table}.${column} is ${type}${isGenerated ? ', made by the database' : ''}; its largest key is ${highest}`;
+  return `${table}.${column} is ${type}${isGenerated ? ', generated by the database' : ''}; its largest key is ${highest}`;
 }
 
 function looseRemark({ loose }: OldKeys): string[] {
@@ -145,13 +142,15 @@ function looseRemark({ loose }: OldKeys): string[] {
   const names = loose.map(
     ({ table, column, perhaps }) => `${table}.${column}${perhaps ? ` (perhaps ${perhaps})` : ''}`,
   );
-  return [`warning: no foreign key says what these hold, and they stay as they are: ${names.join(', ')}`];
+  return [
+    `warning: these columns look like references but have no foreign key, and are not changed: ${names.join(', ')}`,
+  ];
 }
 
 function propertyRemarks(keys: readonly OldKey[], isNumber: boolean): string[] {
   const names = [...new Set(keys.map(({ column }) => column))];
   const asText = names.map((name) => `@GeneratedSnowflake() ${name}!: string`).join(', ');
-  if (!isNumber) return [`in the entity: ${asText}`];
+  if (!isNumber) return [`entity: ${asText}`];
   const asNumber = names.map((name) => `@GeneratedSnowflake({ as: 'number' }) ${name}!: number`).join(', ');
-  return [`in the entity, keys stay numbers: ${asNumber}`, `or they become texts: ${asText}`];
+  return [`entity, if keys stay numbers: ${asNumber}`, `entity, if keys become strings: ${asText}`];
 }

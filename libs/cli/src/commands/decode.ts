@@ -1,6 +1,7 @@
 import type { Layout } from '@raindrop/core';
 import { layoutReader, recognizingReader, type Reader } from '../decoding/readers.js';
-import { describeId, linesOfId, type DecodedId } from '../decoding/decoded-id.js';
+import { describeId, lineOfId, linesOfId, type DecodedId } from '../decoding/decoded-id.js';
+import { idsOf } from '../decoding/next-document.js';
 import { InputError } from '../input-error.js';
 import { toJson, type CliOutput } from '../io/cli-output.js';
 import { linesOf } from '../io/text.js';
@@ -14,11 +15,16 @@ const MOST_NAMED = 100;
 
 /**
  * `raindrop decode`: takes IDs of any system apart. Without a layout it recognises the system, without `--format` the
- * form. Wrong texts are reported together at the end; the others are shown.
+ * form. On stdin there is an ID a line, or what `next --json` writes. Wrong texts are reported together at the end; the
+ * others are shown.
  */
 export async function decode(texts: readonly string[], flags: FlagValues, output: CliOutput): Promise<void> {
   const read = readerOf(flags);
-  const slices = texts.length > 0 && texts.join() !== '-' ? [texts] : linesOf(stdinOf(output), SLICE);
+  const isShort = flags['short'] === true;
+  const slices =
+    texts.length > 0 && texts.join() !== '-'
+      ? [texts]
+      : idsOf(linesOf(stdinOf(output), SLICE), SLICE, flags['format'] as string | undefined);
   const problems: string[] = [];
   let shown = 0;
   try {
@@ -30,15 +36,15 @@ export async function decode(texts: readonly string[], flags: FlagValues, output
         return [];
       });
       if (decoded.length > 0)
-        await output.write(output.isJson ? jsonOf(decoded, shown) : textOf(decoded, shown, output));
+        await output.write(output.isJson ? jsonOf(decoded, shown) : textOf(decoded, shown, output, isShort));
       shown += decoded.length;
     }
   } finally {
     // A result that ends early is one JSON document as well.
     if (output.isJson && shown > 0) output.finish('\n]\n');
   }
-  if (problems.length > 0) throw new InputError('not every ID can be read:', shortened(problems));
-  if (shown === 0) throw new InputError('which IDs? There was none on stdin');
+  if (problems.length > 0) throw new InputError('some IDs cannot be read:', shortened(problems));
+  if (shown === 0) throw new InputError('no IDs: stdin is empty');
 }
 
 function readerOf(flags: FlagValues): Reader {
@@ -49,20 +55,26 @@ function readerOf(flags: FlagValues): Reader {
   const layout: Layout | undefined = namesLayout(options) ? layoutToRead(options) : undefined;
   if (layout !== undefined) return layoutReader(layout, { format, isOriginal });
   if (format === undefined && !isOriginal) return recognizingReader();
-  throw new InputError(`--${isOriginal ? 'original' : 'format'} needs a layout: give --preset, --config or the bits`);
+  throw new InputError(
+    `--${isOriginal ? 'original' : 'format'} needs a layout: give --preset, --config or the flags of a layout`,
+  );
 }
 
 function stdinOf({ stdin }: CliOutput): NodeJS.ReadableStream {
   if (stdin !== undefined && (stdin as Partial<NodeJS.ReadStream>).isTTY !== true) return stdin;
-  throw new InputError('which IDs? Give them as arguments, or one a line on stdin: raindrop next | raindrop decode');
+  throw new InputError(
+    'no IDs: give them as arguments, or on stdin, one per line. Example: raindrop next | raindrop decode',
+  );
 }
 
 function jsonOf(decoded: readonly DecodedId[], before: number): string {
   return decoded.map((each, index) => `${before + index === 0 ? '[' : ','}\n${toJson(each)}`).join('');
 }
 
-function textOf(decoded: readonly DecodedId[], before: number, output: CliOutput): string {
-  const lines = decoded.flatMap((each, index) => [...(before + index > 0 ? [''] : []), ...linesOfId(each, output)]);
+function textOf(decoded: readonly DecodedId[], before: number, output: CliOutput, isShort: boolean): string {
+  const lines = isShort
+    ? decoded.map((each) => lineOfId(each, output))
+    : decoded.flatMap((each, index) => [...(before + index > 0 ? [''] : []), ...linesOfId(each, output)]);
   return `${lines.join('\n')}\n`;
 }
 

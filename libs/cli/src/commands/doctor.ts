@@ -13,7 +13,8 @@ const COLOURS: Readonly<Record<Finding['state'], Style>> = { ok: 'green', warn: 
 export async function doctor(flags: FlagValues, output: CliOutput): Promise<ExitCode> {
   const given = withExistingFile(moduleOptions(flags));
   const app = flags['app'] as string | undefined;
-  const findings = app === undefined ? (await examineTable(given)).findings : await examineBoth(given, app);
+  const found = app === undefined ? (await examineTable(given)).findings : await examineBoth(given, app);
+  const findings = found.map((each) => ({ ...each, detail: output.inNamesGiven(each.detail) }));
   const worst = (['fail', 'warn'] as const).find((state) => findings.some((each) => each.state === state)) ?? 'ok';
   await output.result({ state: worst, findings }, () => findings.flatMap((each) => linesOf(each, output)));
   return worst === 'ok' ? EXIT_CODES.done : worst === 'warn' ? EXIT_CODES.warnings : EXIT_CODES.failed;

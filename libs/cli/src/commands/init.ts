@@ -7,8 +7,8 @@ import { type SqlDatabase, type SupportedDatabase, workerTableSql } from '@raind
 import type { CliOutput } from '../io/cli-output.js';
 import { type FlagValues, moduleOptions } from '../options/module-options.js';
 import { requireRows, resolveWorkers, withWorkers } from '../service/open-workers.js';
-import { CommandFailedError } from '../input-error.js';
-import { type InitPlan, planInit } from '../project-init/init-plan.js';
+import { CommandFailedError, InputError } from '../input-error.js';
+import { type InitPlan, planInit, planModule } from '../project-init/init-plan.js';
 import { nestProject } from '../project-init/nest-project.js';
 
 interface Prepared {
@@ -25,6 +25,7 @@ const NO_WORKERS: WorkerRange = { min: 1, max: 0 };
  */
 export async function init(flags: FlagValues, output: CliOutput): Promise<void> {
   if (flags['project'] !== undefined) return initProject(flags, output);
+  if (flags['moduleOnly'] === true) throw new InputError('--module-only requires --project');
   const options = { ...resolveWorkers(moduleOptions(flags)), autoCreateTable: true };
   requireRows('init', options);
   const { workers } = options.layout;
@@ -59,11 +60,14 @@ async function rangeOf(
   return withLayout(chooseLayout(await store.readTable(), DEFAULT_LAYOUT, lease).layout).layout.workers;
 }
 
-/** `raindrop init --project`: writes module, entity and migration into a Nest application, all of them or none. */
+/**
+ * `raindrop init --project`: writes module, entity and migration into a Nest application, all of them or none; with
+ * `--module-only` the module alone.
+ */
 export async function initProject(flags: FlagValues, output: CliOutput): Promise<void> {
   const project = nestProject(flags['project'] === true ? '.' : (flags['project'] as string));
   const type = databaseAddressesOf(flags['url'])?.[0]?.type;
-  const plan = planInit(project, type, Date.now());
+  const plan = flags['moduleOnly'] === true ? planModule(project, type) : planInit(project, type, Date.now());
   const isDry = flags['dryRun'] === true;
   output.interruption.check();
   if (!isDry) await write(project.folder, plan);
@@ -94,9 +98,9 @@ async function write(folder: string, { files, module }: InitPlan): Promise<void>
 }
 
 function linesOf({ files, module, remaining }: InitPlan): string[] {
-  if (module === undefined) return ['RaindropModule is imported already: nothing was changed'];
+  if (module === undefined) return ['nothing was changed: the application already imports RaindropModule'];
   return [
-    ...files.map(({ file }) => `made     ${file}`),
+    ...files.map(({ file }) => `created  ${file}`),
     `changed  ${module.file}`,
     ...remaining.map((each) => `next     ${each}`),
   ];
@@ -107,6 +111,6 @@ function textsOf({ files, module, remaining }: InitPlan): string[] {
   return [
     ...all.flatMap(({ file, text }) => [`// ${file}`, text]),
     ...remaining.map((each) => `// next: ${each}`),
-    ...(module === undefined ? ['RaindropModule is imported already: nothing would be changed'] : []),
+    ...(module === undefined ? ['nothing to change: the application already imports RaindropModule'] : []),
   ];
 }

@@ -56,7 +56,8 @@ async function issue(ids: IdService, { count, format, code }: Wish, output: CliO
       const wanted = Math.min(SLICE, count - done);
       const slice = await ids.nextIdsAsync(wanted, code, { signal: interruption.signal });
       const texts = slice.map(encode);
-      const head = done === 0 ? `{"workerId":${ids.workerId},"format":"${format}","ids":[` : ',';
+      // A line for each slice: a reader such as `decode` need not hold the whole document.
+      const head = done === 0 ? `{"workerId":${ids.workerId},"format":"${format}","ids":[` : ',\n';
       done += slice.length;
       await output.write(isJson ? `${head}${texts.map((text) => `"${text}"`).join(',')}` : `${texts.join('\n')}\n`);
       // On a terminal that shows the IDs themselves, no progress is drawn between them.
@@ -75,7 +76,7 @@ async function issue(ids: IdService, { count, format, code }: Wish, output: CliO
 function warnOfNewFile(options: SnowflakeModuleOptions, output: CliOutput): void {
   const { type, database: file = '' } = databaseSettingsOf(options.dbConfig) ?? {};
   if (type !== 'better-sqlite3' || /^file:|:memory:/.test(file) || existsSync(file)) return;
-  output.warn(`${file} does not exist and is created: IDs of another worker table may be issued again`);
+  output.warn(`creating ${file}, which does not exist: a new worker table may repeat IDs that another one has issued`);
 }
 
 function countOf(text: string): number {

@@ -16,7 +16,7 @@ import {
   namesLayout,
   refuseUnknown,
 } from '../options/module-options.js';
-import { numberOf } from '../options/option-flags.js';
+import { numberOf, withoutCode } from '../options/option-flags.js';
 import { bitPicture } from '../decoding/decoded-id.js';
 import { InputError } from '../input-error.js';
 
@@ -60,9 +60,9 @@ function linesOf(plan: LayoutPlan, output: CliOutput): string[] {
     `time           ticks of one ${unit} from ${plan.epoch}`,
     `lifetime       ${showNumber(Math.floor(lifetimeYears))} years, ${until(plan.expiresAt)}`,
     `2^53 - 1       IDs are exact JavaScript numbers ${until(plan.safeUntil)}`,
-    `rate           ${showNumber(idsPerTick)} IDs a tick of each worker, ${showNumber(idsPerSecond)} a second`,
+    `rate           ${showNumber(idsPerTick)} IDs per tick for each worker, ${showNumber(idsPerSecond)} per second`,
     `workers        ${workers.min} to ${workers.max}: ${showNumber(workers.count)}`,
-    `all workers    ${showNumber(idsPerSecond * workers.count)} IDs a second`,
+    `all workers    ${showNumber(idsPerSecond * workers.count)} IDs per second`,
   ];
 }
 
@@ -97,9 +97,9 @@ function adviceOn(needs: LayoutNeeds): readonly LayoutAdvice[] {
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const lines = error.problems.map(
-      ({ option, given, message }) => `${flagFor(option)} ${given}: ${message.replace(': use Number(...)', '')}`,
+      ({ option, given, message }) => `${flagFor(option)} ${given}: ${withoutCode(message)}`,
     );
-    throw new InputError('for these needs there is no advice:', lines);
+    throw new InputError('no layout can be recommended:', lines);
   }
 }
 
@@ -119,7 +119,7 @@ function adviceLines({ name, options, plan, reasons, misses }: LayoutAdvice): st
   return [
     `${name}${misses.length > 0 ? ', which does not meet all needs' : ''}`,
     `  ${isNamed ? '--layout number' : bits}`,
-    `  ${showNumber(workers.count)} workers, ${showNumber(idsPerSecond)} IDs a second of each; ${isNamed ? `${exact}, then it refuses` : `${untilYear(expiresAt)}, ${exact}`}`,
+    `  ${showNumber(workers.count)} workers, ${showNumber(idsPerSecond)} IDs per second each; ${isNamed ? `${exact}, then it refuses` : `${untilYear(expiresAt)}, ${exact}`}`,
     ...reasons.map((reason) => `  + ${reason}`),
     ...misses.map((miss) => `  - ${miss}`),
   ];

@@ -89,8 +89,8 @@ export async function fence(flags: FlagValues, output: CliOutput): Promise<void>
     const { workers } = await viewWorkers(given, options);
     const { held, foreign } = countsOf(workers);
     throw new InputError(
-      `fence would free all ${workers.length - foreign} rows of ${options.tableName}, ${held} of them held, and bar them ` +
-        `for ${showDuration(maxClockSkewMs + horizonMs)}: nothing issues IDs until then. ${othersOf(foreign)}Say --yes to do it`,
+      `fence would free all ${workers.length - foreign} rows of ${options.tableName}, ${held} of them held, and block them ` +
+        `for ${showDuration(maxClockSkewMs + horizonMs)}: no process issues IDs until then. ${othersOf(foreign)}To do it, add --yes`,
     );
   }
   const { rows, foreign, barredMs } = await explainMissingTable(options, fenceWorkers(withExistingFile(given)));
@@ -104,5 +104,5 @@ export async function fence(flags: FlagValues, output: CliOutput): Promise<void>
 function othersOf(foreign: number | null): string {
   if (foreign === 0) return '';
   const rows = foreign === null ? 'Rows that cannot be read' : `${foreign} rows`;
-  return `${rows} may belong to programs other than Raindrop, which a fence does not stop: end those first. `;
+  return `${rows} may belong to programs other than Raindrop. A fence does not stop them: end them first. `;
 }

@@ -49,6 +49,14 @@ export function describeId({ parsed, layout, form, readings }: ReadId): DecodedI
   };
 }
 
+/** An ID for people in one line: the ID, its time, worker and sequence, and the system that may have issued it. */
+export function lineOfId({ id, time, workerId, sequence, readings }: DecodedId, output: CliOutput): string {
+  const parts = [output.styled('bold', id), time, `worker ${workerId}`, `sequence ${sequence}`];
+  const [best] = readings ?? [];
+  if (best !== undefined) parts.push(`${best.title} (${best.plausibility})`);
+  return parts.join('  ');
+}
+
 /** The lines about an ID for people. */
 export function linesOfId(decoded: DecodedId, output: CliOutput): string[] {
   const { id, time, workerId, fields, form = 'decimal' } = decoded;

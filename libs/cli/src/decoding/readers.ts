@@ -58,19 +58,19 @@ export function recognizingReader(): Reader {
     if (best !== undefined && (foreign === undefined || best.plausibility !== 'unlikely')) {
       return { parsed: best.parsed, layout: best.layout, form: best.form, readings };
     }
-    if (foreign === undefined) return `${showValue(text)} is no ID of a known system`;
+    if (foreign === undefined) return `${showValue(text)} is not an ID of a known system`;
     const time = foreign.time === undefined ? '' : `, ${foreign.time.toISOString()}`;
-    return `${showValue(text)} is no snowflake: ${foreign.title}${time}`;
+    return `${showValue(text)} is not a snowflake: ${foreign.title}${time}`;
   };
 }
 
 /** Turns a text into decimal. Decimal texts stay: an unsigned ID of 64 bits is written in decimal only. */
-function decimalOf(text: string, format = 'decimal'): string {
+export function decimalOf(text: string, format = 'decimal'): string {
   return format !== 'decimal' && isCodecName(format) ? codecs[format].decode(text).toString() : text;
 }
 
 function readingKeyWorker({ fingerprint }: Layout): (text: string) => ParsedId {
-  if (fingerprint !== presets.keyWorker().fingerprint) throw new InputError('--original is for --preset keyWorker');
+  if (fingerprint !== presets.keyWorker().fingerprint) throw new InputError('--original requires --preset keyWorker');
   return parseKeyWorkerId;
 }
 
@@ -86,5 +86,5 @@ function said(read: () => ReadId): ReadId | string {
 
 /** The error for an unknown `--format`. */
 export function unknownFormat(format: string): InputError {
-  return new InputError(`--format ${format} is not one; there are ${Object.keys(codecs).join(', ')}`);
+  return new InputError(`--format ${format} is unknown: use one of ${Object.keys(codecs).join(', ')}`);
 }

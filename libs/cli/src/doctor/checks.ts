@@ -15,7 +15,7 @@ import { showDuration, showNumber } from '../io/text.js';
 const NEAR_MS = 1_000;
 
 const WAYS_OUT =
-  'a --table of its own and another value of the end bits, adoptForeign: true when that program is retired, or ' +
+  'use a separate --table and another --end-value, adoptForeign: true if that program is retired, or ' +
   'sharedWithOriginal: true while it runs';
 
 const DAY_MS = 86_400_000;
@@ -100,7 +100,11 @@ function checkLife({ layout, minLifetimeDays }: ResolvedLayout, { nowMs, layouts
   if (days < 0) return fail('layout life', `it ended at ${expiresAt.toISOString()}: no service starts`, remedy);
   const wasUsed = layouts.length > 0 || rows.some(({ code }) => code !== '');
   if (days < minLifetimeDays && !wasUsed) {
-    return fail('layout life', `${detail}: a new table takes no layout of less than ${minLifetimeDays} days`, remedy);
+    return fail(
+      'layout life',
+      `${detail}: a new table requires a layout that lasts at least ${minLifetimeDays} days`,
+      remedy,
+    );
   }
   return days < 365 ? warn('layout life', detail, remedy) : ok('layout life', detail);
 }
@@ -120,7 +124,7 @@ function checkOthers(layout: Layout, table: WorkerTable, graceMs: number): Findi
     );
     const detail = `a start is refused: ${layout.fingerprint} could repeat IDs of ${list.join('; ')}`;
     const wait = clearsAtMs === undefined ? '' : `, or start after ${new Date(clearsAtMs).toISOString()}`;
-    return fail('other layouts', detail, `go back to the layout of before, take another --end-value or --table${wait}`);
+    return fail('other layouts', detail, `return to the previous layout, or use another --end-value or --table${wait}`);
   }
 }
 
@@ -164,7 +168,7 @@ export function checkTable(table: WorkerTable, workers: WorkerRange, graceMs: nu
       : warn(
           'unusable rows',
           `${barred.length}: workers ${shortList(barred)}`,
-          'look at raindrop workers: used-up rows free themselves, foreign ones two minutes after their programs have ended',
+          'see raindrop workers: used-up rows become free by themselves, foreign ones two minutes after their programs end',
         ),
   ];
 }
@@ -172,7 +176,7 @@ export function checkTable(table: WorkerTable, workers: WorkerRange, graceMs: nu
 function judgeRows(present: number, size: number, isShared: boolean): Finding {
   if (present === size) return ok('rows', `all ${size} of the range`);
   const missing = `${size - present} of ${size} are missing`;
-  if (isShared) return ok('rows', `${missing}: none is added where the original would take it as well`);
+  if (isShared) return ok('rows', `${missing}: none is added, because the original would use it as well`);
   return warn('rows', missing, 'run raindrop init; a start adds them too');
 }
 

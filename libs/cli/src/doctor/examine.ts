@@ -32,7 +32,7 @@ const CURES: Readonly<Record<string, string>> = {
   '53300': 'raise max_connections, or lower the pools of the services: all connections are taken',
   '57P03': 'wait: the database is starting',
   SQLITE_BUSY: 'end what holds the file for long: another process writes',
-  SQLITE_NOTADB: 'correct --url: this file is no SQLite database',
+  SQLITE_NOTADB: 'correct --url: this file is not a SQLite database',
 };
 
 /** What an examination has found. */

@@ -28,7 +28,19 @@ export class CliOutput {
     /** Whether results are JSON. */
     readonly isJson: boolean,
     readonly interruption: Interruption,
+    /** What the user calls the options, by their names in code: `--worker-bits` for `workIdLength`. */
+    private readonly names: ReadonlyMap<string, string> = new Map(),
   ) {}
+
+  /** An option as the user named it; by its name in code where a file gives it. */
+  nameOf(option: string): string {
+    return this.names.get(option) ?? option;
+  }
+
+  /** A message with the options as the user named them. Names without a capital, such as `layout`, are words as well. */
+  inNamesGiven(message: string): string {
+    return message.replace(/\b[a-z]+[A-Z]\w*\b/g, (name) => this.nameOf(name));
+  }
 
   /**
    * Writes a text of a result, and waits until stdout has taken it: a result that cannot be written is a failure.

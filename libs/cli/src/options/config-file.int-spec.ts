@@ -22,11 +22,11 @@ describe('A file of options', () => {
   it.each(['pipe', 'pipe.json'])('that is a pipe (%s) is refused at once, with or without a writer', (name) => {
     const pipe = join(folder, name);
     execFileSync('mkfifo', [pipe]);
-    expect(() => readConfigFile(pipe)).toThrow(/is no file but a pipe or a device: write the options into a/);
+    expect(() => readConfigFile(pipe)).toThrow(/is a pipe or a device: write the options to a/);
   });
 
   it('that is a device is refused as well', () => {
-    expect(() => readConfigFile('/dev/zero')).toThrow(/is no file but/);
+    expect(() => readConfigFile('/dev/zero')).toThrow(/is a pipe or a device/);
   });
 
   it('that is larger than 1 MiB is refused before it is read', () => {

@@ -15,15 +15,17 @@ export function readConfigFile(path: string): Readonly<Record<string, unknown>> 
   const loaded = load(file);
   const options = isObject(loaded) && isObject(loaded['default']) ? loaded['default'] : loaded;
   if (!isObject(options)) {
-    throw new InputError(`--config ${path} must hold an object with the module's options (JSON, or a module's export)`);
+    throw new InputError(
+      `--config ${path} must contain an object with the module's options, as JSON or as the export of a module`,
+    );
   }
   return options;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  MODULE_NOT_FOUND: 'it, or what it imports, is not there',
-  ENOENT: 'it, or what it imports, is not there',
-  ERR_REQUIRE_ASYNC_MODULE: 'it has an await outside of functions',
+  MODULE_NOT_FOUND: 'the file, or a module that it imports, does not exist',
+  ENOENT: 'the file, or a module that it imports, does not exist',
+  ERR_REQUIRE_ASYNC_MODULE: 'it uses top-level await',
 };
 
 /** The command would block in opening a pipe without a writer, and would not react to SIGTERM. @throws InputError */
@@ -32,8 +34,8 @@ function demandFile(file: string): void {
   // A module is found without its ending, and in a folder as well; `load` names what is not there.
   if (stats === undefined || stats.isDirectory()) return;
   if (!stats.isFile()) {
-    const cure = 'write the options into a file that ends in .json, .cjs or .mjs';
-    throw new InputError(`--config ${file} is no file but a pipe or a device: ${cure}`);
+    const cure = 'write the options to a file that ends in .json, .cjs or .mjs';
+    throw new InputError(`--config ${file} is a pipe or a device: ${cure}`);
   }
   if (stats.size > MOST_BYTES) throw new InputError(`--config ${file} is larger than 1 MiB`);
 }

@@ -22,12 +22,12 @@ export function moduleOptions(flags: FlagValues): SnowflakeModuleOptions {
   const preset = chosen ?? filePreset;
   const extra = presetOptionsOf((flags['presetOption'] as readonly string[] | undefined) ?? []);
   if (preset === undefined) {
-    if (Object.keys(extra).length > 0) throw new InputError('--preset-option needs --preset');
+    if (Object.keys(extra).length > 0) throw new InputError('--preset-option requires --preset');
     if (given['layout'] !== undefined) return { ...without(file, [...BIT_OPTIONS, 'layout']), ...given };
     return { ...file, ...given };
   }
   if (given['layout'] !== undefined)
-    throw new InputError('give --preset or --layout, not both: each is a whole layout');
+    throw new InputError('use --preset or --layout, not both: each is a complete layout');
   // For a preset, the epoch is an option of its own.
   const { startTimeStamp, ...rest } = given;
   const layout = presetOf(preset, { ...(startTimeStamp !== undefined && { startTimeStamp }), ...extra });
@@ -70,8 +70,8 @@ export function layoutToRead(options: SnowflakeModuleOptions): Layout {
 }
 
 const NO_LAYOUT =
-  'which layout? Give --start, --timestamp-bits and --worker-bits, or --layout number, or --preset, or --config with the ' +
-  'options of your service';
+  'no layout given: use --layout number, --preset, --config with the options of your service, or --start, ' +
+  '--timestamp-bits and --worker-bits';
 
 function without(options: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name)));
@@ -87,7 +87,7 @@ function presetOf(choice: unknown, more: Readonly<Record<string, unknown>>): Lay
   const names = Object.keys(presets);
   const found = names.find((each) => each.toLowerCase() === String(name).toLowerCase()) as
     keyof typeof presets | undefined;
-  if (found === undefined) throw new InputError(`--preset ${String(name)} is not one; there are ${names.join(', ')}`);
+  if (found === undefined) throw new InputError(`--preset ${String(name)} is unknown: use one of ${names.join(', ')}`);
   const make = presets[found] as (options: object) => Layout;
   return make({ ...options, ...more });
 }

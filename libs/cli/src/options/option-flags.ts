@@ -1,48 +1,39 @@
-import { layoutOptions, type OptionFacts, readyLayoutOptions } from '@raindrop/core/internal';
+import { layoutOptions, type OptionFacts, type OptionGroup, readyLayoutOptions } from '@raindrop/core/internal';
+import { commonOptions } from '@raindrop/node/internal';
 import { Option, type Command } from 'commander';
 
-/** A flag of the command line, and the module's option that it stands for. */
+/** A flag of the command line, and the module's option that it sets. */
 interface OptionFlag {
-  readonly flag: string;
+  /** The option's name. */
   readonly option: string;
-  readonly about: string;
-  readonly isNumber?: boolean;
-  /** Says the same as the flag; by default `RAINDROP_` and the flag's name. */
-  readonly variable?: string;
+  readonly flag: Option;
+  readonly isNumber: boolean;
 }
 
-/** The flags that the options of a layout name. */
-const LAYOUT_FLAGS: readonly OptionFlag[] = Object.entries<OptionFacts>({ ...readyLayoutOptions, ...layoutOptions })
-  .filter(([, { flag }]) => flag !== undefined)
-  .map(([option, { flag, min, max }]) => {
-    const [usage, about] = flag!;
-    const range = typeof min === 'number' && typeof max === 'number' ? `, ${min} to ${max}` : '';
-    return { flag: usage, option, about: about + range, isNumber: min !== undefined };
-  });
+/** Flags of some commands that are options as well. */
+const NEEDS = { expectedNodes: 'nodes', expectedIdsPerSecond: 'need' };
 
-const URL_FLAG: OptionFlag = {
-  ...{ flag: '--url <url>', option: 'dbConfig', variable: 'DATABASE_URL' },
-  about: 'the database: mysql://, mariadb://, postgres:// or sqlite:file',
-};
+/** The variables whose names do not follow from the flag's. */
+const VARIABLES: Readonly<Record<string, string>> = { url: 'DATABASE_URL' };
 
-const TABLE_FLAG: OptionFlag = {
-  flag: '--table <name>',
-  option: 'tableName',
-  about: 'the worker table (default soc_raindrop_worker)',
-};
+const LAYOUT_FLAGS = flagsOf({ ...readyLayoutOptions, ...layoutOptions });
 
-const ALL = [...LAYOUT_FLAGS, URL_FLAG, TABLE_FLAG].map((each) => ({ ...each, key: optionOf(each).attributeName() }));
+/** `--url` and `--table`. */
+const DATABASE_FLAGS = flagsOf(commonOptions).reverse();
+
+const ALL = [...LAYOUT_FLAGS, ...DATABASE_FLAGS];
 
 /** Lets a command take a layout: from flags, variables or a file. */
 export function withLayoutFlags(command: Command): Command {
-  const file = "the module's options: JSON, or a module that exports them";
   const flags = [
-    ...LAYOUT_FLAGS.map(optionOf),
-    new Option('--preset <name>', 'the layout of another system, such as twitter').env('RAINDROP_PRESET'),
-    new Option('--preset-option <name=value>', 'an option of the preset, such as nodeBits=8 (repeatable)')
+    ...LAYOUT_FLAGS.map(({ flag }) => flag),
+    new Option('--preset <name>', 'layout of another system, such as twitter').env('RAINDROP_PRESET'),
+    new Option('--preset-option <name=value>', 'option of the preset, such as nodeBits=8 (repeatable)')
       .argParser(collect)
       .default([]),
-    new Option('--config <file>', file).env('RAINDROP_CONFIG'),
+    new Option('--config <file>', "file with the module's options: JSON, or a module that exports them").env(
+      'RAINDROP_CONFIG',
+    ),
   ];
   for (const each of flags) command.addOption(each.helpGroup('Layout:'));
   return command;
@@ -50,22 +41,34 @@ export function withLayoutFlags(command: Command): Command {
 
 /** Lets a command find a database and, unless it is about another table, its worker table. */
 export function withDatabaseFlags(command: Command, { table }: { readonly table: boolean }): Command {
-  for (const each of [URL_FLAG, ...(table ? [TABLE_FLAG] : [])])
-    command.addOption(optionOf(each).helpGroup('Database:'));
+  for (const { option, flag } of DATABASE_FLAGS)
+    if (table || option !== 'tableName') command.addOption(flag.helpGroup('Database:'));
   return command;
 }
 
 /** What flags and variables say, as options of the module. Numbers that are none stay text, for the reader to refuse. */
 export function optionsOfFlags(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const given = ALL.filter(({ key }) => values[key] !== undefined && values[key] !== '');
-  return Object.fromEntries(
-    given.map(({ key, option, isNumber }) => [option, isNumber ? numberOf(String(values[key])) : values[key]]),
-  );
+  const given = ALL.map(({ option, flag, isNumber }) => {
+    const value = values[flag.attributeName()];
+    return [option, isNumber && typeof value === 'string' ? numberOf(value) : value] as const;
+  });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== ''));
 }
 
-/** The flag of an option; undefined for options that only a file can give. */
-export function flagOf(option: string): string | undefined {
-  return ALL.find((each) => each.option === option)?.flag.split(' ')[0];
+/**
+ * What the user calls each option, for messages: by the flag that was typed, or by the variable that was set. Where no
+ * file can give the others, they are called by their flags as well; options of a file keep their names.
+ */
+export function namesGiven(command: Command): ReadonlyMap<string, string> {
+  const hasFile = Boolean(command.getOptionValue('config'));
+  const names = ALL.flatMap(({ option, flag }): [string, string][] => {
+    const key = flag.attributeName();
+    const source = command.getOptionValue(key) === '' ? undefined : command.getOptionValueSource(key);
+    if (source === 'env') return [[option, flag.envVar!]];
+    return source === 'cli' || !hasFile ? [[option, flag.long!]] : [];
+  });
+  const needs = Object.entries(NEEDS).filter(([, name]) => command.getOptionValueSource(name) === 'cli');
+  return new Map([...names, ...needs.map(([option, name]) => [option, `--${name}`] as const)]);
 }
 
 /** Text of digits as a number, everything else as it is. */
@@ -73,9 +76,20 @@ export function numberOf(text: string): number | string {
   return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-function optionOf({ flag, about, variable }: OptionFlag): Option {
-  const option = new Option(flag, about);
-  return option.env(variable ?? `RAINDROP_${option.name().toUpperCase().replaceAll('-', '_')}`);
+/** The message about an option without its advice for code: every value on a command line is a text. */
+export function withoutCode(message: string): string {
+  return message.replace(/, not a string\b[^;]*/, '');
+}
+
+/** The flags that a group of options names. */
+function flagsOf(group: OptionGroup): OptionFlag[] {
+  return Object.entries<OptionFacts>(group).flatMap(([option, { flag, min, max }]) => {
+    if (flag === undefined) return [];
+    const range = typeof min === 'number' && typeof max === 'number' ? `, ${min} to ${max}` : '';
+    const made = new Option(flag[0], flag[1] + range);
+    const variable = VARIABLES[made.name()] ?? `RAINDROP_${made.name().toUpperCase().replaceAll('-', '_')}`;
+    return [{ option, flag: made.env(variable), isNumber: min !== undefined }];
+  });
 }
 
 function collect(value: string, before: readonly string[]): readonly string[] {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { SupportedDatabase } from '@raindrop/node';
 import { InputError } from '../input-error.js';
-import { readModule } from './module-edit.js';
+import { type ModuleFile, readModule } from './module-edit.js';
 import type { NestProject } from './nest-project.js';
 
 /** The changes that `init --project` will make to an application. */
@@ -43,6 +43,13 @@ export class Order {
 }
 `;
 
+const IMPORT = `import { RaindropModule } from '@raindrop/nestjs';`;
+
+const SET_URL = 'set DATABASE_URL wherever the application starts';
+
+/** The plan for an application that imports RaindropModule already. */
+const UNCHANGED: InitPlan = { files: [], module: undefined, remaining: [] };
+
 /**
  * Plans the changes to an application.
  * @param type the database of the application; undefined for SQLite
@@ -52,14 +59,9 @@ export function planInit(project: NestProject, type: SupportedDatabase | undefin
   const { folder, moduleFile, packages, typeormModule } = project;
   const module = readModule(project);
   const named = relative(folder, moduleFile);
-  if (module.imported.includes('RaindropModule')) return { files: [], module: undefined, remaining: [] };
+  if (module.imported.includes('RaindropModule')) return UNCHANGED;
   const hasOrm = module.imported.some((each) => /^TypeOrmModule\.forRoot(Async)?$/.test(each));
-  const taken = ['Order', 'RaindropModule', ...(hasOrm ? [] : ['migrations'])].filter((each) =>
-    module.names.includes(each),
-  );
-  if (taken.length > 0) {
-    throw new InputError(`${named} imports another ${taken.join(', ')} already. Import RaindropModule by hand`);
-  }
+  refuseTaken(named, module, ['Order', 'RaindropModule', ...(hasOrm ? [] : ['migrations'])]);
 
   const place = dirname(moduleFile);
   const migration = `./migrations/${nowMs}-create-orders`;
@@ -68,12 +70,12 @@ export function planInit(project: NestProject, type: SupportedDatabase | undefin
     { file: relative(folder, join(place, `${migration}.ts`)), text: migrationText(nowMs) },
   ];
   const there = files.filter(({ file }) => existsSync(join(folder, file))).map(({ file }) => file);
-  if (there.length > 0) throw new InputError(`${there.join(', ')} is there already: move it away first`);
+  if (there.length > 0) throw new InputError(`${there.join(', ')} exists already: move or rename it first`);
 
   const end = module.hasExtensions ? '.js' : '';
   const imports = [
     ...(module.names.includes('TypeOrmModule') ? [] : [`import { TypeOrmModule } from '@nestjs/typeorm';`]),
-    `import { RaindropModule } from '@raindrop/nestjs';`,
+    IMPORT,
     ...(hasOrm ? [] : [`import * as migrations from '${migration}${end}';`]),
     `import { Order } from './orders/order.entity${end}';`,
   ];
@@ -98,11 +100,54 @@ export function planInit(project: NestProject, type: SupportedDatabase | undefin
         ? [`npm pkg set 'overrides.typeorm.better-sqlite3=$better-sqlite3'`]
         : []),
       ...(missing.length > 0 ? [`npm install ${missing.join(' ')}`] : []),
-      ...(isOnServer ? ['set DATABASE_URL wherever the application starts: it is read there'] : []),
-      ...(hasOrm ? [`list Order and what ${files[1]!.file} exports in the options of your TypeOrmModule`] : []),
-      'call app.enableShutdownHooks() in main.ts: the worker id is given back when the application ends',
+      ...(isOnServer ? [SET_URL] : []),
+      ...(hasOrm ? [`add Order and the migrations of ${files[1]!.file} to the options of your TypeOrmModule`] : []),
+      ...hooksRemaining(project),
     ],
   };
+}
+
+/**
+ * Plans the import of RaindropModule alone, for an application with tables of its own. With TypeORM the service finds the
+ * application's DataSource; otherwise it reads `DATABASE_URL`.
+ * @throws InputError when the module's text cannot be extended
+ */
+export function planModule(project: NestProject, type: SupportedDatabase | undefined): InitPlan {
+  const { folder, moduleFile, packages } = project;
+  const module = readModule(project);
+  const named = relative(folder, moduleFile);
+  if (module.imported.includes('RaindropModule')) return UNCHANGED;
+  refuseTaken(named, module, ['RaindropModule']);
+  const hasOrm = packages.includes('typeorm');
+  const driver = type === undefined ? 'the driver of your database (pg, mysql2 or better-sqlite3)' : DRIVERS[type];
+  const element = hasOrm
+    ? 'RaindropModule.forRoot()'
+    : `RaindropModule.forRoot({ dbConfig: process.env['DATABASE_URL'] })`;
+  return {
+    files: [],
+    module: { file: named, text: module.with([IMPORT], [element]) },
+    remaining: [
+      ...(packages.includes('@raindrop/nestjs') ? [] : ['npm install @raindrop/nestjs']),
+      ...(hasOrm || Object.values(DRIVERS).some((each) => packages.includes(each)) ? [] : [`npm install ${driver}`]),
+      ...(hasOrm ? [`give the keys of your entities @GeneratedSnowflake(), of @raindrop/nestjs/typeorm`] : [SET_URL]),
+      'run raindrop init if the account of the application must not create tables: else the first start creates them',
+      ...hooksRemaining(project),
+    ],
+  };
+}
+
+function hooksRemaining({ hasShutdownHooks }: NestProject): string[] {
+  if (hasShutdownHooks) return [];
+  return ['call app.enableShutdownHooks() in the file that starts the application: a stop then releases the worker id'];
+}
+
+/** @throws InputError when the module's file imports something else by one of these names */
+function refuseTaken(file: string, { names }: ModuleFile, wanted: readonly string[]): void {
+  const taken = wanted.filter((each) => names.includes(each));
+  if (taken.length === 0) return;
+  throw new InputError(
+    `${file} already imports something else named ${taken.join(', ')}: import RaindropModule by hand`,
+  );
 }
 
 /** The name and version with which npm installs a package. */

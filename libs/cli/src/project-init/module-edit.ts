@@ -22,15 +22,15 @@ export function readModule({ ts, folder, moduleFile, moduleName, isEsm }: NestPr
   const text = readFileSync(moduleFile, 'utf8');
   const source = ts.createSourceFile(moduleFile, text, ts.ScriptTarget.Latest, true);
   const refused = (why: string): InputError =>
-    new InputError(`${relative(folder, moduleFile)}: ${why}. Import RaindropModule by hand`);
+    new InputError(`${relative(folder, moduleFile)} ${why}: import RaindropModule by hand`);
   const options = moduleOptionsOf(ts, source, moduleName);
-  if (options === undefined) throw refused(`there is no class ${moduleName} with @Module({ ... })`);
+  if (options === undefined) throw refused(`has no class ${moduleName} with @Module({ ... })`);
   const property = options.properties.find((each) => each.name?.getText() === 'imports');
   if (
     property !== undefined &&
     !(ts.isPropertyAssignment(property) && ts.isArrayLiteralExpression(property.initializer))
   ) {
-    throw refused('its imports are not a list in the decorator itself');
+    throw refused('does not list its imports in the decorator itself');
   }
   const list = property === undefined ? undefined : (property.initializer as TypeScript.ArrayLiteralExpression);
   const statements = source.statements.filter((each) => ts.isImportDeclaration(each));

@@ -12,9 +12,9 @@ const CONVERSIONS = ['Number', 'parseInt', 'parseFloat', 'Number.parseInt', 'Num
 const TESTS = ['Number.isInteger', 'Number.isSafeInteger', 'Number.isFinite', 'Number.isNaN', 'isNaN', 'isFinite'];
 const EXTREMES = ['Math.max', 'Math.min'];
 
-const ROUNDS = 'makes a number of a key: past 2^53 - 1 the last digits are lost';
+const ROUNDS = 'converts a key to a number: above 2^53 - 1 the last digits are lost';
 
-/** A place in an application's code that breaks when keys become texts. */
+/** A place in an application's code that breaks when keys become strings. */
 export interface BreakingCode {
   /** The path from the folder of the project. */
   readonly file: string;
@@ -66,7 +66,7 @@ function breakingDeclaration(node: TypeScript.Node, reader: KeyReader): string |
   const isNumber = parts.some(({ kind }) => kind === ts.SyntaxKind.NumberKeyword);
   // A union with string takes texts already.
   const isText = parts.some(({ kind }) => kind === ts.SyntaxKind.StringKeyword);
-  return isNumber && !isText ? 'is declared a number: make it a string' : undefined;
+  return isNumber && !isText ? 'is declared as a number: declare it as a string' : undefined;
 }
 
 function ofDecorator({ expression, parent }: TypeScript.Decorator, reader: KeyReader): string | undefined {
@@ -76,14 +76,14 @@ function ofDecorator({ expression, parent }: TypeScript.Decorator, reader: KeyRe
   const [first, ...others] = expression.arguments;
   const isOfKey = first !== undefined && ts.isStringLiteralLike(first) && reader.names.isKey(first.text);
   if (isOfKey && others.some((each) => PIPES.test(each.getText()) || NUMBERS.test(each.getText()))) {
-    return 'reads a key as a number: take ParseIdPipe, or a text';
+    return 'reads a key as a number: use ParseIdPipe, or a string';
   }
   if (!ts.isPropertyDeclaration(parent) || !isKeyName(parent.name, reader)) return undefined;
   if (ts.isClassLike(parent.parent) && reader.isOtherEntity(parent.parent, parent.name.getText())) return undefined;
-  if (COUNTED.test(called)) return 'makes the key by the database: take @GeneratedSnowflake()';
-  if (VALIDATORS.test(called)) return 'wants a key to be a number: take @IsSnowflake(), or @IsNumberString()';
+  if (COUNTED.test(called)) return 'lets the database generate the key: use @GeneratedSnowflake()';
+  if (VALIDATORS.test(called)) return 'requires a key to be a number: use @IsSnowflake() or @IsNumberString()';
   const isTold = expression.arguments.some((each) => NUMBERS.test(each.getText()));
-  return isTold ? 'says that a key is a number' : undefined;
+  return isTold ? 'describes a key as a number' : undefined;
 }
 
 function isKeyName(name: TypeScript.Node, reader: KeyReader): boolean {
@@ -106,7 +106,7 @@ function ofCall(node: TypeScript.CallExpression, reader: KeyReader): string | un
   const called = node.expression.getText();
   const isOfKey = node.arguments.some((each) => reader.isKey(each));
   if (CONVERSIONS.includes(called) && isOfKey) return ROUNDS;
-  if (TESTS.includes(called) && isOfKey) return 'asks whether a key is a number: the answer is another one for a text';
+  if (TESTS.includes(called) && isOfKey) return 'tests whether a key is a number: the result differs for a string';
   const isOfKeys = node.arguments.some((each) => reader.isKeys(each));
   if (EXTREMES.includes(called) && (isOfKey || isOfKeys))
     return 'computes with keys as numbers: compare them as BigInt';
@@ -115,7 +115,7 @@ function ofCall(node: TypeScript.CallExpression, reader: KeyReader): string | un
   if (!ts.isPropertyAccessExpression(method) || !reader.isKeys(method.expression)) return undefined;
   if (method.name.text === 'map' && isMapped) return ROUNDS;
   const isSorting = method.name.text === 'sort' || method.name.text === 'toSorted';
-  return isSorting ? 'sorts keys: texts sort letter by letter, 10 before 9; compare them as BigInt' : undefined;
+  return isSorting ? 'sorts keys: strings sort character by character, 10 before 9; compare them as BigInt' : undefined;
 }
 
 function ofOperator(node: TypeScript.BinaryExpression, reader: KeyReader): string | undefined {
@@ -131,19 +131,19 @@ function ofOperator(node: TypeScript.BinaryExpression, reader: KeyReader): strin
   if (![left, right].some((each) => reader.isNumericKey(each))) return undefined;
   const order = [...[kind.LessThanToken, kind.LessThanEqualsToken, kind.GreaterThanToken, kind.GreaterThanEqualsToken]];
   if (order.includes(operator)) {
-    return 'orders keys: texts compare letter by letter, 10 before 9; compare them as BigInt';
+    return 'orders keys: strings compare character by character, 10 before 9; compare them as BigInt';
   }
   const arithmetic = [kind.MinusToken, kind.AsteriskToken, kind.SlashToken, kind.PercentToken];
-  if (arithmetic.includes(operator)) return 'computes with a key: texts become numbers, and lose digits';
+  if (arithmetic.includes(operator)) return 'computes with a key: strings become numbers and lose digits';
   const isSum = operator === kind.PlusToken && [left, right].every((each) => reader.mayBeNumber(each));
-  return isSum ? 'adds to a key: with a text the digits are put side by side' : undefined;
+  return isSum ? 'adds to a key: a string is concatenated' : undefined;
 }
 
 function ofEquality(one: TypeScript.Expression, other: TypeScript.Expression, reader: KeyReader): string | undefined {
   const { ts } = reader;
   if (ts.isTypeOfExpression(one) && ts.isStringLiteral(other) && reader.isKey(one.expression)) {
-    return other.text === 'number' ? 'asks whether a key is a number: it is a text then' : undefined;
+    return other.text === 'number' ? 'tests whether a key is a number: it will be a string' : undefined;
   }
   if (!reader.isNumericKey(one) || reader.isKey(other) || !reader.isNumber(other)) return undefined;
-  return 'compares a key with a number: a text never is one';
+  return 'compares a key with a number: a string never equals one';
 }

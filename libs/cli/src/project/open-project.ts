@@ -36,7 +36,7 @@ export function openProject(path: string): Project {
   const parsed = ts.getParsedCommandLineOfConfigFile(config, { noEmit: true }, host)!;
   // A wrong option of the compiler does not prevent reading the sources; a configuration without files does.
   if (parsed.fileNames.length === 0) {
-    throw broken(parsed.errors, ' It names no files: give the tsconfig.json of the application');
+    throw broken(parsed.errors, ' It names no files: use the tsconfig.json of the application');
   }
   const program = ts.createProgram(parsed.fileNames, parsed.options);
   const isOwn = (file: TypeScript.SourceFile): boolean =>
@@ -66,6 +66,6 @@ export function projectTypescript(folder: string): typeof TypeScript {
   }
   if (typeof found.createProgram === 'function') return found as typeof TypeScript;
   throw new InputError(
-    `--project ${folder} has TypeScript ${String(found.version)}, which has no API for other programs: take 5 or 6`,
+    `--project ${folder} has TypeScript ${String(found.version)}, which has no API for other programs: use version 5 or 6`,
   );
 }

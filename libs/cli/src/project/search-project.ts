@@ -9,8 +9,8 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** What is said of the names that refuse keys other than UUIDs. */
 const SAYINGS: Readonly<Record<string, string>> = {
-  ParseUUIDPipe: 'refuses every key that is a number: take ParseIdPipe',
-  IsUUID: 'refuses every key that is a number: take @IsSnowflake()',
+  ParseUUIDPipe: 'refuses every key that is a number: use ParseIdPipe',
+  IsUUID: 'refuses every key that is a number: use @IsSnowflake()',
 };
 
 /** Finds the code that needs UUIDs: pipes, validators and literal UUIDs, in the order of files. */

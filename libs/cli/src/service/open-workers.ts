@@ -22,7 +22,7 @@ const CODES = ['SQLITE_CANTOPEN', 'ER_NO_SUCH_TABLE', 'ER_BAD_FIELD_ERROR', '42P
 export function resolveWorkers(options: SnowflakeModuleOptions, nowMs = Date.now()): ResolvedSnowflakeOptions {
   const resolved = resolveSnowflakeOptions(options, nowMs);
   if (options.dbConfig === undefined && usesDatabase(resolved)) {
-    throw new InputError('which database? Give --url or DATABASE_URL');
+    throw new InputError('no database given: use --url or set DATABASE_URL');
   }
   return resolved;
 }
@@ -101,7 +101,7 @@ function usesDatabase(options: ResolvedSnowflakeOptions): boolean {
 export function requireRows(command: string, options: ResolvedSnowflakeOptions): void {
   if (usesDatabase(options)) return;
   const names = assignersOf(options).join(', ');
-  throw new InputError(`${command} is about the rows of workerIdAssigner: 'database', and the options name ${names}`);
+  throw new InputError(`raindrop ${command} supports only workerIdAssigner: 'database'; the options name ${names}`);
 }
 
 /** @throws InputError when a running service, or the next call of the command, could issue the same IDs */
@@ -113,8 +113,8 @@ export function refuseUnreserved(options: ResolvedSnowflakeOptions): void {
 /** The error for an assigner that reserves nothing. @param name the assigner's */
 export function mayRepeat(name: string): InputError {
   return new InputError(
-    `next takes no worker id from '${name}': nothing reserves it, so a running service or the next call could issue the ` +
-      `same IDs. Give options with workerIdAssigner: 'database' or a store such as redisWorkers() or etcdWorkers()`,
+    `raindrop next does not use worker ids of '${name}': nothing reserves them, so a running service or the next call ` +
+      `could issue the same IDs. Use workerIdAssigner: 'database', or a store such as redisWorkers() or etcdWorkers()`,
   );
 }
 

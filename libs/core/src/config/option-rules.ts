@@ -12,7 +12,7 @@ export interface OptionFacts {
   readonly isSecret?: boolean;
   /** Required options have no default and no `?`. */
   readonly isRequired?: boolean;
-  /** The flag of the `raindrop` command and its help, without the range: `['--worker-bits <bits>', 'worker bits']`. */
+  /** The flag of the `raindrop` command and its help, without the range: `['--worker-bits <bits>', 'number of worker bits']`. */
   readonly flag?: readonly [flag: string, about: string];
   /** The range of a number; functions where it follows from other options. */
   readonly min?: unknown;

@@ -26,7 +26,7 @@ export const bitOptions = {
   startTimeStamp: option<string | Date | number, number, Present>(readEpoch, {
     isRequired: true,
     readBy: 'snowflakes',
-    flag: ['--start <date>', 'the epoch, such as 2026-01-01 (UTC)'],
+    flag: ['--start <date>', 'epoch, such as 2026-01-01 (UTC)'],
   }),
   /**
    * How many bits the timestamp has.
@@ -42,7 +42,7 @@ export const bitOptions = {
         : `with timeUnit '${timeUnit}' fewer expire too soon, more leave no space`,
     isRequired: true,
     readBy: 'snowflakes',
-    flag: ['--timestamp-bits <bits>', 'timestamp bits'],
+    flag: ['--timestamp-bits <bits>', 'number of timestamp bits'],
   }),
   /** How many bits the worker id has. @range 3-10 */
   workIdLength: integer({
@@ -50,7 +50,7 @@ export const bitOptions = {
     max: 10,
     isRequired: true,
     readBy: 'snowflakes',
-    flag: ['--worker-bits <bits>', 'worker bits'],
+    flag: ['--worker-bits <bits>', 'number of worker bits'],
   }),
   /** How many low bits are reserved. @range 0-5 @defaultValue 0 (1 is advised) */
   endBitsLength: integer({
@@ -58,7 +58,7 @@ export const bitOptions = {
     max: 5,
     default: 0,
     readBy: 'snowflakes',
-    flag: ['--end-bits <bits>', 'fixed low bits'],
+    flag: ['--end-bits <bits>', 'number of fixed low bits'],
   }),
   /** The value of the reserved bits. @range 0 to 2^endBitsLength - 1 @defaultValue 0 */
   endBitsValue: integer({
@@ -69,7 +69,7 @@ export const bitOptions = {
     default: 0,
     hint: 'the range follows from endBitsLength',
     readBy: 'snowflakes',
-    flag: ['--end-value <value>', 'what the end bits hold'],
+    flag: ['--end-value <value>', 'value of the end bits'],
   }),
 };
 
@@ -261,7 +261,7 @@ export const readyLayoutOptions = {
    */
   layout: option<Layout | 'number', Layout | undefined, Present>(readReady, {
     readBy: 'snowflakes',
-    flag: ['--layout <name>', 'number: the bits of keys that are JavaScript numbers'],
+    flag: ['--layout <name>', 'number: all IDs are exact JavaScript numbers'],
   }),
 };
 

@@ -21,7 +21,10 @@ export const commonOptions = {
    * @range `table` or `schema.table` of letters, digits, underscores
    * @defaultValue `soc_raindrop_worker`; for `disposable` `raindrop_worker_node`; in segment mode `raindrop_segment`
    */
-  tableName: option<string, string, DefaultTable>(readTableName, { readBy: 'tables' }),
+  tableName: option<string, string, DefaultTable>(readTableName, {
+    readBy: 'tables',
+    flag: ['--table <name>', 'worker table (default: soc_raindrop_worker)'],
+  }),
   /**
    * Create missing tables and columns. Missing rows are added in either case.
    * @range true, false @defaultValue true
@@ -38,6 +41,7 @@ export const commonOptions = {
   dbConfig: option<DatabaseAddress | readonly DatabaseAddress[] | undefined, SqlDatabase | undefined>(readDbConfig, {
     isSecret: true,
     readBy: 'tables',
+    flag: ['--url <url>', 'database: mysql://, mariadb://, postgres:// or sqlite:file'],
   }),
   /**
    * Accept an in-memory database, although only this process (or worker thread) sees its worker rows.

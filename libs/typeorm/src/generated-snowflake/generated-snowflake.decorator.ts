@@ -26,16 +26,29 @@ import { SnowflakeTransformer } from './snowflake-transformer.js';
  * `SnowflakeNotAssignedError`. An upsert leaves an existing row its ID; the object that met the row carries an ID that is
  * not in the database then: look the row up.
  *
- * @throws UnsupportedColumnError for options that cannot work, and where another column decorator stands below this one
+ * @throws UnsupportedColumnError for options that cannot work, where another column decorator stands below this one, and
+ * where the compiler's option `experimentalDecorators` is not set
  */
 export function GeneratedSnowflake(options: GeneratedSnowflakeOptions = {}): PropertyDecorator {
   return (target, property) => {
+    refuseStandardDecorator(target, property);
     const place = `${target.constructor.name}.${String(property)}`;
     refuseSecondColumn(target, property, place);
     const declared = declaredProperty(target, property, place);
     const isTypeLost = !Reflect.hasMetadata('design:type', target, property);
     Column(snowflakeColumnOptions(options, place, declared, isTypeLost))(target, property);
   };
+}
+
+/** Without `experimentalDecorators` a decorator of a property gets `undefined` and a context: TypeORM fails on them. */
+function refuseStandardDecorator(target: object | undefined, property: unknown): void {
+  if (target !== undefined) return;
+  const { name } = property as ClassFieldDecoratorContext;
+  throw new UnsupportedColumnError(
+    String(name),
+    'the compiler has not set experimentalDecorators, which TypeORM and Nest require. Set "experimentalDecorators" and ' +
+      '"emitDecoratorMetadata" to true in compilerOptions of tsconfig.json',
+  );
 }
 
 /** With two column decorators, TypeORM silently uses the first one that runs, which is the lower one. */

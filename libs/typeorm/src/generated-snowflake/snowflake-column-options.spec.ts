@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import ts from 'typescript';
 import { Column, getMetadataArgsStorage, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { GeneratedSnowflake, snowflakeColumn } from './generated-snowflake.decorator.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
@@ -48,6 +49,20 @@ describe('@GeneratedSnowflake() options', () => {
       as: 'bigint',
     });
     expect(markOf(column('text').transformer)).toMatchObject({ service: 'default', code: undefined, as: 'string' });
+  });
+
+  it('says that the compiler lacks experimentalDecorators', () => {
+    const text = 'class Order { @GeneratedSnowflake() id!: string; }';
+    const run = (experimentalDecorators: boolean): void => {
+      const compilerOptions = { target: ts.ScriptTarget.ES2022, experimentalDecorators };
+      const { outputText } = ts.transpileModule(text, { compilerOptions });
+      // The text that the compiler wrote is what is to be run here.
+      // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call
+      new Function('GeneratedSnowflake', outputText)(GeneratedSnowflake);
+    };
+    expect(() => run(false)).toThrow(UnsupportedColumnError);
+    expect(() => run(false)).toThrow(/on id: the compiler has not set experimentalDecorators.* tsconfig\.json\.$/);
+    expect(() => run(true)).not.toThrow();
   });
 
   it.each([

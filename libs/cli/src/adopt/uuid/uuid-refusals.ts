@@ -2,8 +2,8 @@ import { CommandFailedError, InputError } from '../../input-error.js';
 
 export function notAUuid(table: string, column: string, type: string): CommandFailedError {
   return new CommandFailedError(
-    `${table}.${column} is ${type}: --from uuid takes uuid, char(36), varchar(36), char(32), binary(16) and, on ` +
-      `PostgreSQL, text. For integers leave --from out`,
+    `${table}.${column} is ${type}: --from uuid accepts uuid, char(36), varchar(36), char(32), binary(16) and, on ` +
+      `PostgreSQL, text. For integer keys omit --from`,
   );
 }
 
@@ -29,7 +29,7 @@ function refersToTwoKeys(place: string, key: string, other: string): CommandFail
 /** The error for an object that would be lost, or go on using the old column, when another column takes its name. */
 export function inTheWay(what: string, place: string): CommandFailedError {
   return new CommandFailedError(
-    `${what} stands in the way of new keys for ${place}: drop it before the migration, and create it again after`,
+    `${what} prevents new keys for ${place}: drop it before the migration, and create it again afterwards`,
   );
 }
 
@@ -41,23 +41,23 @@ export function nameIsTaken(table: string, column: string): CommandFailedError {
 
 export function noOrder(table: string, column: string, versions: string): InputError {
   return new InputError(
-    `${table}.${column} has UUIDs of version ${versions}, which do not tell when they were created: name the column that ` +
-      `does, --order-by created_at. Where none does, any column that is never NULL gives an order, such as ` +
-      `--order-by ${column}: the numbers then say nothing of time, and rows are sorted by it from then on`,
+    `${table}.${column} has UUIDs of version ${versions}, which do not contain the time of creation: name the column that ` +
+      `does, such as --order-by created_at. If no column does, use any that is never NULL, such as --order-by ${column}: ` +
+      `the numbers then say nothing about time`,
   );
 }
 
 export function notAnOrder(table: string, column: string, why: string): InputError {
   return new InputError(
-    `--order-by ${column}: ${why} in ${table}. Name a column that says when a row was created: one for all tables, or one for ` +
-      'each, with commas',
+    `--order-by ${column}: ${why} in ${table}. Name a column with the creation time of a row: one for all tables, or one for ` +
+      'each, separated by commas',
   );
 }
 
 /** The error that lists the problems with the order of several tables. */
 export function notOrders(each: readonly InputError[]): InputError {
   return new InputError(
-    `the rows of ${each.length} tables have no order of creation`,
+    `the order in which rows were created is unknown in ${each.length} tables`,
     each.map(({ message }) => message),
   );
 }
