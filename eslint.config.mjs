@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 import { orms, packages } from './eslint.packages.mjs';
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**'] },
+  { ignores: ['**/dist/**', '**/node_modules/**', '**/generated/**', 'coverage/**'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],
@@ -25,7 +25,7 @@ export default tseslint.config(
   {
     // Their own configuration is of the built libraries, which lint does not need.
     files: ['examples/**/*.ts'],
-    ignores: ['examples/{drizzle,mikro-orm}/**'],
+    ignores: ['examples/{drizzle,mikro-orm,prisma}/**'],
     languageOptions: { parserOptions: { projectService: false, project: './tsconfig.json' } },
   },
   ...packages,

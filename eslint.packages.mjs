@@ -15,7 +15,7 @@ export const orms = {
     'libs/orm/src/{drizzle,kysely,mikro-orm}.ts',
     'libs/orm/src/{drizzle,kysely,mikro-orm}/*.ts',
     'test/orms/*/*.ts',
-    'examples/{drizzle,mikro-orm}/**/*.ts',
+    'examples/{drizzle,mikro-orm,prisma}/**/*.ts',
   ],
   ...(process.env['RAINDROP_LINT_ORMS'] === undefined && {
     ...tseslint.configs.disableTypeChecked,

@@ -17,6 +17,8 @@ export default {
     'libs/{core,node,typeorm,nestjs}/src/index.ts',
     'libs/{node,nestjs}/src/*/index.ts',
     'libs/nestjs/src/{class-validator,cluster,etcd,graphql,nats,opentelemetry,public-ids,redis,remote,swagger,terminus,threads,typeorm}.ts',
+    // It names no types of its ORM.
+    'libs/orm/src/prisma.ts',
     ...orms.filter((orm) => !missing.includes(orm)).map((orm) => `libs/orm/src/${orm}.ts`),
   ],
   tsconfig: 'tsconfig.docs.json',

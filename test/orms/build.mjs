@@ -17,6 +17,7 @@ const orms = readdirSync(import.meta.dirname).filter((name) => existsSync(join(f
 for (const orm of orms) install(orm);
 tsc('-b', 'libs/orm');
 layPackages();
+for (const orm of orms) generate(orm);
 for (const orm of orms) tsc('-p', folderOf(orm));
 for (const orm of orms) linkFromExample(orm);
 
@@ -31,6 +32,12 @@ function install(orm) {
   if (existsSync(installed) && readFileSync(installed).equals(readFileSync(lockfile))) return;
   run('npm', 'ci', '--prefix', folderOf(orm), '--no-audit', '--no-fund', '--loglevel', 'error');
   cpSync(lockfile, installed);
+}
+
+/** Prisma makes its client of a schema. */
+function generate(orm) {
+  const script = join(folderOf(orm), 'generate.mjs');
+  if (existsSync(script)) run(process.execPath, script);
 }
 
 function layPackages() {

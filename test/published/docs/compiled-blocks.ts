@@ -8,6 +8,7 @@ const ORMS = {
   'drizzle-orm/*': [join(__dirname, '../../orms/drizzle/node_modules/drizzle-orm/*/index.d.ts')],
   kysely: [join(__dirname, '../../orms/kysely/node_modules/kysely/dist/index.d.ts')],
   '@mikro-orm/decorators/*': [join(__dirname, '../../orms/mikro-orm/node_modules/@mikro-orm/decorators/*/index.d.ts')],
+  '@prisma/*': [join(__dirname, '../../orms/prisma/node_modules/@prisma/*/dist/index.d.ts')],
   '@mikro-orm/*': [join(__dirname, '../../orms/mikro-orm/node_modules/@mikro-orm/*/index.d.ts')],
 };
 const ASSUMED = readFileSync(join(__dirname, 'assumed-names.ts'), 'utf8');

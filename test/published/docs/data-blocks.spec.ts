@@ -13,7 +13,7 @@ const SQL_RUN_BY: Readonly<Record<string, readonly [test: string, blocks: number
 };
 
 /** TypeScript: compiled-blocks. Shell: shell-blocks. Pictures: GitHub draws `mermaid`; `text` is for people. */
-const LANGUAGES = ['ts', 'sh', 'json', 'yaml', 'sql', 'mermaid', 'text'];
+const LANGUAGES = ['ts', 'sh', 'json', 'yaml', 'sql', 'prisma', 'mermaid', 'text'];
 
 it('every block says what it is, in a language that is looked after', () => {
   const others = DOCUMENTS.flatMap(blocksOf).filter(({ language }) => !LANGUAGES.includes(language));

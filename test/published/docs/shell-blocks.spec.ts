@@ -80,6 +80,7 @@ describe('What others run', () => {
       'libs/nestjs',
       'libs/cli',
       'test/orms/mikro-orm',
+      'test/orms/prisma',
     ]
       .map(manifest)
       .flatMap((each) => [

@@ -33,6 +33,8 @@ interface OrmApp {
   /** Makes the tables, where the example has them. */
   readonly tables: readonly string[];
   readonly table: string;
+  /** Runs in the folder of the application before the compiler. */
+  readonly generate?: readonly [string, ...string[]];
   /** Stands behind the example. Its last line prints the IDs of all orders, as the application reads them. */
   readonly after: string;
 }
@@ -65,6 +67,22 @@ console.log(JSON.stringify(stored.map((each) => each.id)));
 await db.insert(lines).values({ orderId: order!.id });
 const stored: { id: string }[] = await db.select({ id: lines.orderId }).from(lines);
 console.log(JSON.stringify(stored.map((each) => each.id)));
+process.exit();
+`,
+  },
+  {
+    name: 'prisma',
+    section: 'prisma',
+    offers: 'snowflakes',
+    tables: [
+      'create table "Order" (id bigint not null primary key, customer text not null)',
+      'create table "Line" (id bigint not null primary key, name text not null, "orderId" bigint not null)',
+    ],
+    table: '"Line"',
+    generate: ['npx', 'prisma', 'generate'],
+    after: `
+const stored = await prisma.line.findMany({ where: { orderId: order.id }, orderBy: { id: 'asc' } });
+console.log(JSON.stringify(stored.map(({ id }) => String(id))));
 process.exit();
 `,
   },
@@ -108,6 +126,12 @@ export async function checkOrm(
   try {
     await install(app, packages, folder);
     const node = nodeOf(app.name);
+    if (app.generate !== undefined) {
+      // In place of the engine for migrations, which Prisma would fetch.
+      const environment = { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath };
+      const [program, ...args] = app.generate;
+      await runCommand(program, args, { cwd: folder, withinMs: PROGRAM_MS, environment });
+    }
     await compile(node, folder);
     const required = `assert.equal(typeof require('@raindrop/orm/${app.name}').${app.offers}, 'function')`;
     await runCommand(node, ['--input-type=commonjs', '-e', required], { cwd: folder, withinMs: PROGRAM_MS });
@@ -134,6 +158,11 @@ async function install(app: OrmApp, packages: readonly PackedLibrary[], folder: 
   const [example] = typescriptBlocks(section);
   mkdirSync(join(folder, 'src'), { recursive: true });
   writeFileSync(join(folder, 'src/main.ts'), `${example!}${app.after}`);
+  const schema = /^```prisma\n([^]*?)^```$/m.exec(section)?.[1];
+  if (schema !== undefined) {
+    mkdirSync(join(folder, 'prisma'));
+    writeFileSync(join(folder, 'prisma/schema.prisma'), schema);
+  }
   writeJson(join(folder, 'package.json'), { name: `orm-${app.name}`, private: true, type: 'module' });
   writeJson(join(folder, 'tsconfig.json'), { compilerOptions: COMPILER_OPTIONS, include: ['src'] });
 

@@ -10,6 +10,7 @@ const TOOLS = [
   'test/orms/kysely',
   'test/orms/mikro-orm',
   'test/orms/mikro-orm-6',
+  'test/orms/prisma',
 ];
 const LIBRARIES = ['core', 'node', 'typeorm', 'orm', 'nestjs', 'cli'];
 
@@ -30,7 +31,7 @@ const {
   repository,
   raindrop: { scope },
 } = manifest('.');
-const NOT_OURS = /^(node_modules|dist|coverage|data|api|\..*)$/;
+const NOT_OURS = /^(node_modules|dist|coverage|data|api|generated|\..*)$/;
 
 /** Every file whose name ends so, but for what is installed or made. */
 function filesOf(pattern: RegExp, folder = ''): string[] {

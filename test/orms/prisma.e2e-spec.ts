@@ -1,0 +1,89 @@
+import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
+import { record, recordedOn } from './matrix.js';
+import { runSuite } from './suite.js';
+
+const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
+
+describe.each(databaseKinds)('Prisma on %s', (kind) => {
+  let database: TestDatabase;
+  beforeAll(async () => (database = await testDatabase(kind)));
+  afterAll(() => database.drop());
+
+  it('fills or refuses every path, as docs/orms.md says', async () => {
+    const cells = await runSuite<Record<string, Record<string, string>>>('prisma', 'matrix', {
+      database: database.options,
+    });
+    record('prisma', 'Prisma 7', kind, cells);
+    expect(Object.keys(cells).length).toBeGreaterThan(20);
+    // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.
+    expect(cells).toEqual(recordedOn('prisma', kind === 'mysql' ? 'mariadb' : kind));
+  });
+
+  it('does beside what its text says, and controls show what it is without', async () => {
+    const key = 'must be a field of type BigInt or String';
+    const notShown = 'the client does not show its data model as those of Prisma 7 do';
+    expect(await runSuite<object>('prisma', 'checks', { database: database.options })).toEqual({
+      'control: without the extension': 'NOT NULL',
+      'control: an extension that fills what is asked for': ['bigint', 'NOT NULL'],
+      'a typed ID and a second key, with options for each': [true, 'bigint', null, 36, ['typed', null]],
+      'keys that are none': { id: '1' },
+      ...(kind === 'sqlite' && { 'prisma-client-js': 'bigint' }),
+      'no service': 'NO_OPEN_SERVICE',
+      'a service that is opened later, then closed': ['bigint', 'NO_OPEN_SERVICE'],
+      'a function that returns the service': 'bigint',
+      'a transaction of several calls, of which one gets no ID': ['NONE_LEFT', 'NONE_LEFT', 'NONE_LEFT', 0],
+      'rows that are one object, and JSON that looks like relations': [2, true],
+      'one extension of two clients, and one transaction in another': 3,
+      'a number that has lost digits': 'UNSAFE_SNOWFLAKE',
+      'the relation of what was created': ['bigint', 'bigint'],
+      'twenty at once': 20,
+      'a relation that is left out, or not as it should be': [
+        'bigint',
+        ...Array.from({ length: 5 }, () => 'by Prisma'),
+      ],
+      'wrong options': [
+        '  - snowflakes() = 5: must get an IdService, a function that returns one, or options',
+        '  - snowflakes(): prefx = (string): is not an option; did you mean prefix?',
+        `  - snowflakes(): as = 'bigint': is not an option: the type of the field says the form`,
+        expect.stringContaining('must be an IdService'),
+        expect.stringContaining('  - Customer.id: prefix'),
+        expect.stringContaining(`  - models.Orders = 'Orders': must be one of Customer, Profile, Order`),
+        `  - models.Order = 'id': must be a list of fields, or options for each: { Order: ['id'] }`,
+        `  - Order.ident = undefined: ${key}`,
+        `  - Order.data = 'Json': ${key}`,
+        `  - Order.lines = undefined: ${key}`,
+        expect.stringContaining('  - Order.id: prefix'),
+        '  - models = undefined: no field is a key: mark them in the schema, id BigInt @id @default(dbgenerated())',
+        `  - $extends = undefined: ${notShown}`,
+      ],
+    });
+  });
+
+  // On idle cores, by RAINDROP_ORM_COST=1: it asserts nothing.
+  (process.env['RAINDROP_ORM_COST'] === undefined ? it.skip : it)('tells what IDs add to 1,000 rows', async () => {
+    const found = await runSuite('prisma', 'cost', { database: database.options });
+    process.stdout.write(`${kind}: ${JSON.stringify(found)}\n`);
+  });
+
+  interface Counted {
+    readonly kills: number;
+    readonly rows: number;
+    readonly without: number;
+    readonly twice: number;
+  }
+  const kill = (given: object): Promise<Counted> =>
+    runSuite<Counted>('prisma', 'kills', { database: database.options, seconds: KILL_SECONDS, ...given });
+
+  it('gives no key twice and no row none while its processes are killed', async () => {
+    const { kills, rows, ...wrong } = await kill({});
+    expect(wrong).toEqual({ without: 0, twice: 0 });
+    expect(kills).toBeGreaterThan(1);
+    expect(rows).toBeGreaterThan(100);
+  });
+
+  it('control: generators without a lease repeat keys under the same kills', async () => {
+    const { twice, without } = await kill({ control: true });
+    expect(without).toBe(0);
+    expect(twice).toBeGreaterThan(0);
+  });
+});

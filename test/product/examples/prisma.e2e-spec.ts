@@ -1,0 +1,47 @@
+import { answersAsShown } from './answers-as-shown.js';
+import { BuiltExample } from './built-example.js';
+import { send } from './send.js';
+
+interface Order {
+  readonly id: string;
+  readonly customer: string;
+  readonly lines: readonly { readonly id: string; readonly name: string }[];
+}
+
+describe('The example "prisma"', () => {
+  let example: BuiltExample;
+
+  beforeAll(async () => {
+    // In place of the engine for migrations, which Prisma would fetch.
+    process.env['PRISMA_SCHEMA_ENGINE_BINARY'] = process.execPath;
+    example = await BuiltExample.build('prisma', 'prisma');
+  });
+
+  afterEach(() => example.stopAll());
+
+  afterAll(() => example.drop());
+
+  it('answers as its README shows', () => answersAsShown(example, 'examples/prisma/README.md'));
+
+  it('gives no ID twice when one of two processes is killed, and has every order after that', async () => {
+    const place = async (url: string, customer: string): Promise<Order> =>
+      (await send<Order>(`${url}/orders`, { body: { customer, lines: ['tea', 'milk'] } })).body;
+    const [one, other] = await Promise.all([example.start(), example.start()]);
+    const wishes = Array.from({ length: 100 }, (_, index) =>
+      place(index % 2 ? one.url : other.url, `customer ${index}`),
+    );
+    const placed = await Promise.all(wishes);
+    await one.stop('SIGKILL');
+    const next = await example.start();
+    placed.push(await place(next.url, 'Ada'), await place(other.url, 'Grace'));
+    expect(new Set(placed.flatMap(({ id, lines }) => [id, ...lines.map((line) => line.id)])).size).toBe(3 * 102);
+    for (const order of placed)
+      expect(await send(`${next.url}/orders/${order.id}`)).toEqual({ status: 200, body: order });
+  });
+
+  it('refuses what is no ID, and knows which ones it has not', async () => {
+    const { url } = await example.start();
+    expect((await send(`${url}/orders/30586178364244026x`)).status).toBe(400);
+    expect((await send(`${url}/orders/5`)).status).toBe(404);
+  });
+});
