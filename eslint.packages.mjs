@@ -12,8 +12,8 @@ const TESTS = ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', '**/testi
  */
 export const orms = {
   files: [
-    'libs/orm/src/{drizzle,kysely,mikro-orm}.ts',
-    'libs/orm/src/{drizzle,kysely,mikro-orm}/*.ts',
+    'libs/orm/src/{drizzle,kysely,mikro-orm,sequelize}.ts',
+    'libs/orm/src/{drizzle,kysely,mikro-orm,sequelize}/*.ts',
     'test/orms/*/*.ts',
     'examples/{drizzle,mikro-orm,prisma}/**/*.ts',
   ],

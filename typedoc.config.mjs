@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { OptionDefaults } from 'typedoc';
 
 /** `npm run build:orm` installs the ORMs, whose types stand in the doc of their entries; `npm ci` does not. */
-const orms = ['drizzle', 'kysely', 'mikro-orm'];
+const orms = ['drizzle', 'kysely', 'mikro-orm', 'sequelize'];
 const missing = orms.filter((orm) => !existsSync(new URL(`test/orms/${orm}/node_modules`, import.meta.url)));
 for (const orm of missing)
   console.warn(`docs/api lacks @raindrop/orm/${orm}: npm run build:orm installs what it needs`);

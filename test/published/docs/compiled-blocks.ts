@@ -7,6 +7,10 @@ const MODULES = join(__dirname, '../../../node_modules');
 const ORMS = {
   'drizzle-orm/*': [join(__dirname, '../../orms/drizzle/node_modules/drizzle-orm/*/index.d.ts')],
   kysely: [join(__dirname, '../../orms/kysely/node_modules/kysely/dist/index.d.ts')],
+  mongoose: [join(__dirname, '../../orms/mongoose/node_modules/mongoose/types/index.d.ts')],
+  sequelize: [join(__dirname, '../../orms/sequelize/node_modules/sequelize/types/index.d.ts')],
+  'sequelize-typescript': [join(__dirname, '../../orms/sequelize/node_modules/sequelize-typescript/dist/index.d.ts')],
+  '@nestjs/sequelize': [join(__dirname, '../../orms/sequelize/node_modules/@nestjs/sequelize/dist/index.d.ts')],
   '@mikro-orm/decorators/*': [join(__dirname, '../../orms/mikro-orm/node_modules/@mikro-orm/decorators/*/index.d.ts')],
   '@prisma/*': [join(__dirname, '../../orms/prisma/node_modules/@prisma/*/dist/index.d.ts')],
   '@mikro-orm/*': [join(__dirname, '../../orms/mikro-orm/node_modules/@mikro-orm/*/index.d.ts')],

@@ -104,6 +104,20 @@ console.log(JSON.stringify(stored.map((each) => each.id)));
 process.exit();
 `,
   },
+  {
+    name: 'sequelize',
+    section: 'sequelize',
+    offers: 'snowflakeKey',
+    tables: [],
+    table: '"Orders"',
+    after: `
+const many = await Order.bulkCreate([{ customer: 'Bob' }, { customer: 'Cleo' }], { fields: ['customer'] });
+const stored = await Order.findAll({ order: [['id', 'asc']] });
+if (stored[2]!.id !== many[1]!.id) throw new Error('the insert has told another ID');
+console.log(JSON.stringify(stored.map((each) => each.id)));
+process.exit();
+`,
+  },
 ];
 
 /** What is used of a packed library. */

@@ -10,7 +10,9 @@ const TOOLS = [
   'test/orms/kysely',
   'test/orms/mikro-orm',
   'test/orms/mikro-orm-6',
+  'test/orms/mongoose',
   'test/orms/prisma',
+  'test/orms/sequelize',
 ];
 const LIBRARIES = ['core', 'node', 'typeorm', 'orm', 'nestjs', 'cli'];
 

@@ -10,6 +10,7 @@ import { requireRows, resolveWorkers, withWorkers } from '../service/open-worker
 import { CommandFailedError, InputError } from '../input-error.js';
 import { type InitPlan, planInit, planModule } from '../project-init/init-plan.js';
 import { nestProject } from '../project-init/nest-project.js';
+import { ormOf } from '../project-init/project-orm.js';
 
 interface Prepared {
   readonly workers: WorkerRange;
@@ -67,7 +68,8 @@ async function rangeOf(
 export async function initProject(flags: FlagValues, output: CliOutput): Promise<void> {
   const project = nestProject(flags['project'] === true ? '.' : (flags['project'] as string));
   const type = databaseAddressesOf(flags['url'])?.[0]?.type;
-  const plan = flags['moduleOnly'] === true ? planModule(project, type) : planInit(project, type, Date.now());
+  const isModuleOnly = flags['moduleOnly'] === true || ormOf(project) !== undefined;
+  const plan = isModuleOnly ? planModule(project, type) : planInit(project, type, Date.now());
   const isDry = flags['dryRun'] === true;
   output.interruption.check();
   if (!isDry) await write(project.folder, plan);

@@ -4,6 +4,7 @@ import type { SupportedDatabase } from '@raindrop/node';
 import { InputError } from '../input-error.js';
 import { type ModuleFile, readModule } from './module-edit.js';
 import type { NestProject } from './nest-project.js';
+import { ormOf, ormRemaining } from './project-orm.js';
 
 /** The changes that `init --project` will make to an application. */
 export interface InitPlan {
@@ -118,18 +119,27 @@ export function planModule(project: NestProject, type: SupportedDatabase | undef
   const named = relative(folder, moduleFile);
   if (module.imported.includes('RaindropModule')) return UNCHANGED;
   refuseTaken(named, module, ['RaindropModule']);
-  const hasOrm = packages.includes('typeorm');
+  const hasTypeorm = packages.includes('typeorm');
+  const orm = ormOf(project);
+  const missing = ['@raindrop/nestjs', ...(orm === undefined ? [] : ['@raindrop/orm'])].filter(
+    (each) => !packages.includes(each),
+  );
   const driver = type === undefined ? 'the driver of your database (pg, mysql2 or better-sqlite3)' : DRIVERS[type];
-  const element = hasOrm
+  const element = hasTypeorm
     ? 'RaindropModule.forRoot()'
     : `RaindropModule.forRoot({ dbConfig: process.env['DATABASE_URL'] })`;
   return {
     files: [],
     module: { file: named, text: module.with([IMPORT], [element]) },
     remaining: [
-      ...(packages.includes('@raindrop/nestjs') ? [] : ['npm install @raindrop/nestjs']),
-      ...(hasOrm || Object.values(DRIVERS).some((each) => packages.includes(each)) ? [] : [`npm install ${driver}`]),
-      ...(hasOrm ? [`give the keys of your entities @GeneratedSnowflake(), of @raindrop/nestjs/typeorm`] : [SET_URL]),
+      ...(missing.length > 0 ? [`npm install ${missing.join(' ')}`] : []),
+      ...(hasTypeorm || Object.values(DRIVERS).some((each) => packages.includes(each))
+        ? []
+        : [`npm install ${driver}`]),
+      ...(hasTypeorm
+        ? [`give the keys of your entities @GeneratedSnowflake(), of @raindrop/nestjs/typeorm`]
+        : [SET_URL]),
+      ...(orm === undefined ? [] : ormRemaining(orm)),
       'run raindrop init if the account of the application must not create tables: else the first start creates them',
       ...hooksRemaining(project),
     ],

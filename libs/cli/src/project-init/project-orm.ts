@@ -1,0 +1,52 @@
+import type { NestProject } from './nest-project.js';
+
+/** An ORM other than TypeORM, with the lines that give its keys their IDs. */
+interface Orm {
+  /** The package by which a project is known to use it. */
+  readonly name: string;
+  /** The line that opens the database, and that of a key. */
+  readonly lines: readonly string[];
+  /** Its section of docs/orms.md. */
+  readonly section: string;
+  /** Its entry of `@raindrop/orm`. */
+  readonly entry: string;
+}
+
+const ORMS: readonly Orm[] = [
+  {
+    name: 'kysely',
+    lines: [`new Kysely<Shop>({ dialect: withSnowflakes(dialect, { columns: { orders: ['id'] } }) })`],
+    section: 'kysely',
+    entry: 'kysely',
+  },
+  { name: 'drizzle-orm', lines: [`id: snowflake().primaryKey()`], section: 'drizzle', entry: 'drizzle' },
+  {
+    name: '@mikro-orm/core',
+    lines: [`entityManager: withSnowflakes(EntityManager)`, `@SnowflakePrimaryKey() id!: string;`],
+    section: 'mikroorm',
+    entry: 'mikro-orm',
+  },
+  {
+    name: 'sequelize',
+    lines: [
+      `new Sequelize(withSnowflakes({ ... })), or SequelizeModule.forRoot(withSnowflakes({ ... }))`,
+      `id: snowflakeKey(), or @Column(snowflakeKey()) declare id: CreationOptional<string>;`,
+    ],
+    section: 'sequelize',
+    entry: 'sequelize',
+  },
+  { name: '@prisma/client', lines: [`prisma.$extends(snowflakes(ids))`], section: 'prisma', entry: 'prisma' },
+];
+
+/** Returns the ORM of an application without TypeORM; undefined when none is known. */
+export function ormOf({ packages }: NestProject): Orm | undefined {
+  return packages.includes('typeorm') ? undefined : ORMS.find(({ name }) => packages.includes(name));
+}
+
+/** The steps that `init` leaves to the user, because they change files of the application's own. */
+export function ormRemaining({ lines, section, entry }: Orm): string[] {
+  return [
+    ...lines.map((line) => `${line}, of @raindrop/orm/${entry}`),
+    `inject IdService into the provider of the database, so that the service is open before the first insert: docs/orms.md#${section}`,
+  ];
+}

@@ -1,0 +1,150 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { blocksOf } from '../published/docs/documents.js';
+import { Child } from '../support/processes/child.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
+import { record, recordedOn } from './matrix.js';
+import { runSuite, suiteCommand } from './suite.js';
+
+const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
+type Cells = Record<string, Record<string, string>>;
+
+/** Sequelize has a dialect for each of the two drivers of MariaDB. */
+const DIALECTS: readonly (readonly [kind: (typeof databaseKinds)[number], dialect: string])[] = [
+  ...databaseKinds.map((kind) => [kind, kind] as const),
+  ['mariadb', 'mysql'],
+];
+
+describe.each(DIALECTS)('Sequelize on %s, dialect %s', (kind, dialect) => {
+  let database: TestDatabase;
+  const given = (): object => ({ database: database.options, dialect });
+  beforeAll(async () => (database = await testDatabase(kind)));
+  afterAll(() => database.drop());
+
+  it('fills or refuses every path, as docs/orms.md says', async () => {
+    const cells = await runSuite<Cells>('sequelize', 'matrix', given());
+    record('sequelize', 'Sequelize 6', kind, cells);
+    expect(Object.keys(cells).length).toBeGreaterThan(20);
+    // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.
+    expect(cells).toEqual(recordedOn('sequelize', kind === 'mysql' ? 'mariadb' : kind));
+  });
+
+  it('does what once went wrong, and what lies in wait for it', async () => {
+    const isMysql = kind === 'mariadb' || kind === 'mysql';
+    expect(await runSuite<Record<string, unknown>>('sequelize', 'checks', given())).toEqual({
+      'without withSnowflakes()': ['CONFIGURATION', 'CONFIGURATION'],
+      'wrong options': ['CONFIGURATION', 'CONFIGURATION'],
+      'a key that counts': ['NOT NULL', true],
+      'hooks of the application stay': ['define', 'create'],
+      'a hook that takes the key out of the fields': 'INSERT_REFUSED unfilled',
+      'what hooks after an insert see': ['its ID', 'its ID', 'its ID', 'null'],
+      'what individual hooks of an upsert see': true,
+      'items with a key that is null': 0,
+      'a model that is defined again': [true, 'null'],
+      'attributes of two models': [true, true],
+      'a model of a model': true,
+      'a model of another schema': true,
+      'a key that is not the primary one': {
+        typed: true,
+        first: true,
+        second: true,
+        upserted: true,
+        rows: 3,
+        found: 'b',
+      },
+      'timestamps, soft deletion, versions': ['bigint', true, true, true],
+      'the row was there, seen by no snapshot': true,
+      'a replica that has nothing yet': kind === 'sqlite' ? true : [true, 'null', true],
+      'two unique values of two rows': 'duplicate key',
+      'a name of another column': [1, 1],
+      'records stay as they are': [false, true, 0],
+      'conditions that are none': ['INVALID_ID', 'INVALID_ID', 'INVALID_ID', null, []],
+      'a foreign key that is none': 'INVALID_ID',
+      'foreign keys that Sequelize makes': [true, [1, 2]],
+      'a table without a model': 'NOT NULL',
+      'sync again, with alter': true,
+      'a column that rounds': kind === 'postgres' ? '9007199254740993' : 'UNSAFE_SNOWFLAKE',
+      'numbers that cannot hold the ID': ['UNSAFE_SNOWFLAKE', 'UNSAFE_SNOWFLAKE', 0],
+      'no service, one that is opened later, one that is closed': [
+        ...['NO_OPEN_SERVICE', 'NO_OPEN_SERVICE', 'NO_OPEN_SERVICE'],
+        ...[true, 'NO_OPEN_SERVICE', 1],
+      ],
+      'a transaction of its own context': [true, 0],
+      'references and keys of other forms': {
+        separate: ['bigint', 'bigint'],
+        joined: true,
+        nested: isMysql || kind === 'sqlite' ? 0 : 'refused',
+      },
+    });
+  });
+
+  // On idle cores, by RAINDROP_ORM_COST=1: it asserts nothing.
+  (process.env['RAINDROP_ORM_COST'] === undefined ? it.skip : it)('tells what IDs add to 1,000 rows', async () => {
+    const found = await runSuite('sequelize', 'cost', { ...given(), rounds: 60 });
+    process.stdout.write(`Sequelize on ${kind}, ${dialect}: ${JSON.stringify(found)}\n`);
+  });
+
+  it('two processes that are killed again and again repeat no ID, and leave no row without one of ours', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'raindrop-orms-'));
+    try {
+      const from = (file: string): object => ({ ...given(), file: join(directory, file) });
+      await runSuite('sequelize', 'inserter', { ...from('0'), isFirst: true });
+      const end = performance.now() + KILL_SECONDS * 1_000;
+      const killing = async (file: string): Promise<number> => {
+        let kills = 0;
+        while (performance.now() < end) {
+          const child = new Child(suiteCommand('sequelize', 'inserter', from(file)));
+          await child.says(new RegExp(`round ${3 * (1 + (kills++ % 5))}\\n`));
+          expect((await child.end('SIGKILL')).signal).toBe('SIGKILL');
+        }
+        return kills;
+      };
+      const kills = await Promise.all([killing('1'), killing('2')]);
+      const issued = ['1', '2'].flatMap((file) =>
+        readFileSync(join(directory, file), 'utf8').split('\n').filter(Boolean),
+      );
+      expect(new Set(issued).size).toBe(issued.length);
+      const { keys, orphans } = await keysIn(database);
+      // Of each process three rounds at least, of twelve rows.
+      expect(keys.length).toBeGreaterThan(36 * (kills[0] + kills[1]));
+      const known = new Set(issued);
+      expect(keys.filter((id) => !known.has(id))).toEqual([]);
+      expect(orphans).toBe(0);
+      process.stdout.write(`Sequelize on ${kind}, ${dialect}: ${kills.join(' + ')} kills, ${keys.length} rows\n`);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+it('works in Nest as docs/orms.md shows it', async () => {
+  const database = await testDatabase('postgres');
+  try {
+    const inDocument = blocksOf('docs/orms.md').find(({ text }) => text.includes("from '@nestjs/sequelize'"))!.text;
+    const model = inDocument.slice(inDocument.indexOf('@Table'), inDocument.indexOf('@Module('));
+    expect(readFileSync(join(__dirname, 'sequelize/nest.ts'), 'utf8')).toContain(model.replace('export ', '').trim());
+    expect(await runSuite('sequelize', 'nest', { database: database.options })).toEqual({ filled: 4 });
+  } finally {
+    await database.drop();
+  }
+});
+
+/** The keys of all rows, and how many items refer to an order that is not there. */
+async function keysIn({ options }: TestDatabase): Promise<{ keys: string[]; orphans: number }> {
+  const source = await new DataSource(options).initialize();
+  try {
+    const text = options.type === 'mariadb' || options.type === 'mysql' ? 'char' : 'text';
+    const orderId = options.type === 'postgres' ? '"orderId"' : 'orderId';
+    const rows = await source.query<{ id: string }[]>(
+      `select cast(id as ${text}) as id from orders union all select cast(item_id as ${text}) as id from items`,
+    );
+    const [orphans] = await source.query<{ n: string }[]>(
+      `select count(*) as n from items where ${orderId} not in (select id from orders)`,
+    );
+    return { keys: rows.map(({ id }) => id), orphans: Number(orphans!.n) };
+  } finally {
+    await source.destroy();
+  }
+}
