@@ -147,7 +147,7 @@ export async function openShop(form: Form, options: Options = {}): Promise<OpenS
     issued.add(String(id));
     return id;
   };
-  const ids: Required<Omit<KeyIds, 'nextStrings'>> = {
+  const ids: Required<Omit<KeyIds, 'nextStrings' | 'layout'>> = {
     nextId: (code) => note(service.nextId(code)),
     nextString: (code) => note(service.nextString(code)),
     nextIdsAsync: async (count, code) => (await service.nextIdsAsync(count, code)).map(note),
