@@ -152,7 +152,7 @@ describe.each(databaseKinds.filter((kind) => kind === 'mariadb' || kind === 'pos
         code: 1,
         lines: [
           expect.stringMatching(
-            /^fail {2}precision .*: the connection makes 9223372036854776000 \(a number\) of the ID/,
+            /^fail {2}precision .*: the connection returns 9223372036854776000 \(a number\) for the ID/,
           ),
           expect.stringMatching(/^ +-> \w/),
         ],

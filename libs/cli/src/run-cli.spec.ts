@@ -86,7 +86,7 @@ describe('what cannot work ends with 2 and says why', () => {
     { args: ['decode', 'not an ID'], says: ['not an ID of a known system'] },
     { args: ['sql', ...LAYOUT], says: ['which database?', 'mariadb'] },
     { args: ['sql', ...LAYOUT, '--db', 'oracle'], says: ['--db oracle', 'postgres, mysql, mariadb, sqlite'] },
-    { args: ['sql', '--db', 'postgres'], says: ['which layout?'] },
+    { args: ['sql', '--db', 'postgres'], says: ['no layout given'] },
     { args: ['sql', ...LAYOUT, '--db', 'sqlite'], says: ['no functions in SQL', '--table'] },
     { args: ['sql', '--db', 'mysql', '--preset', 'twitter', '--start', '0999-12-31'], says: ['years 1000 to 9999'] },
     { args: ['sql', ...LAYOUT, '--db', 'mysql', '--from', '2026-01'], says: ['--from is for --partitions'] },

@@ -83,6 +83,6 @@ it('says what was sent, what came back and what to do', () => {
   const error = new RoundedIdsError('orders.id', 'json', String(ID), Number(ID), 'Cast it');
   expect(error).toMatchObject({ errorCode: 'ROUNDED_IDS', retryable: false, column: 'orders.id', path: 'json' });
   expect(error.message).toBe(
-    'orders.id: the connection makes 9223372036854776000 (a number) of the ID 9223372036854775807 in JSON. Cast it.',
+    'orders.id: the connection returns 9223372036854776000 (a number) for the ID 9223372036854775807 in JSON. Cast it.',
   );
 });

@@ -33,7 +33,7 @@ export class RoundedIdsError extends PermanentError {
     /** What to do: it names the setting that rounds, or the settings that may. */
     readonly cure: string,
   ) {
-    const problem = `${column}: the connection makes ${shown(received)} of the ID ${sent}${path === 'json' ? ' in JSON' : ''}`;
+    const problem = `${column}: the connection returns ${shown(received)} for the ID ${sent}${path === 'json' ? ' in JSON' : ''}`;
     super(`${problem}. ${cure}.`);
     this.problem = problem;
   }

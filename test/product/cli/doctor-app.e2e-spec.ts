@@ -98,7 +98,7 @@ describe.each(databaseKinds)('doctor --app with a DataSource on %s', (kind) => {
         {
           ...{ check: 'precision', state: 'fail' },
           detail: expect.stringMatching(
-            /^default \(TypeORM\): parcel\.id: .* makes .* of the ID 9223372036854775807$/,
+            /^default \(TypeORM\): parcel\.id: .* returns .* for the ID 9223372036854775807$/,
           ) as string,
           remedy: expect.stringMatching(/typeCast|extra\.types|supportBigNumbers/) as string,
         },

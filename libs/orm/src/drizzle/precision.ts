@@ -144,7 +144,7 @@ function judgeJson(
     throw new RoundedIdsError(place, 'json', String(id), value, cure);
   }
   return (
-    `${place}: \`with\` is refused, because JSON makes ${shown(value)} of the ID ${id}. Join, or load the ID as a text: ` +
+    `${place}: \`with\` is refused, because JSON returns ${shown(value)} for the ID ${id}. Join, or load the ID as a text: ` +
     'docs/orms.md#drizzle'
   );
 }

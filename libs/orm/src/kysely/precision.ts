@@ -56,7 +56,7 @@ export async function checkPrecision(db: KyselyLike, options: PrecisionOptions =
       exact.push(place);
       if (hasDigitsOf(sample.id, json)) continue;
       warnings.push(
-        `${place}: JSON of a query, such as jsonArrayFrom(), makes ${shown(json)} of the ID ${sample.id}. Cast the ID to ` +
+        `${place}: JSON of a query, such as jsonArrayFrom(), returns ${shown(json)} for the ID ${sample.id}. Cast the ID to ` +
           'text inside: docs/orms.md#kysely',
       );
     }

@@ -73,7 +73,7 @@ describe.each(databaseKinds)('The precision of a DataSource on %s', (kind) => {
       problems: [
         {
           problem: expect.stringMatching(
-            /connection makes 9223372036854776000 .* of the ID 9223372036854775807$/,
+            /connection returns 9223372036854776000 .* for the ID 9223372036854775807$/,
           ) as string,
           cure: expect.stringMatching(/extra\.(typeCast|types)/) as string,
         },
