@@ -172,6 +172,8 @@ async function filled(keys: readonly Key[], rows: readonly Row[]): Promise<reado
 
 /** The primary key as the ORM returns it: several properties are an array. */
 function keyValue(meta: Meta, row: Row): unknown {
+  const [name, ...others] = meta.primaryKeys!;
+  if (others.length === 0 && typeof row[name!] === 'string') return row[name!];
   const data = (Utils.isEntity as (row: Row) => boolean)(row) ? row : { ...row };
   return Utils.extractPK(data, meta as never);
 }
