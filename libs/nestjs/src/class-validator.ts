@@ -8,6 +8,7 @@ import { buildMessage, ValidateBy, type ValidationOptions } from 'class-validato
 import { type IdCodec, InvalidIdError } from '@raindrop/core';
 import { MAX_ID, OptionReader, type OptionsOf, readOptions } from '@raindrop/core/internal';
 import { idText, isSnowflakeOptions } from './http/id-text.js';
+import { refuseStandardDecorator } from './http/legacy-decorators.js';
 import { loadClassTransformer } from './http/load-class-transformer.js';
 
 /** The options of {@link IsSnowflake}. */
@@ -24,7 +25,8 @@ export interface IsSnowflakeOptions extends OptionsOf<typeof isSnowflakeOptions>
  * `@Type(() => String)`. The key in `constraints` is `isSnowflake`; in a message of your own `$constraint1` says what
  * is legal.
  *
- * @throws ConfigurationError when an option is not legal
+ * @throws ConfigurationError when an option is not legal, and where the compiler's option `experimentalDecorators` is not
+ * set
  */
 export function IsSnowflake(
   options: IsSnowflakeOptions = {},
@@ -40,6 +42,7 @@ export function IsSnowflake(
     validationOptions,
   );
   return (target, property) => {
+    refuseStandardDecorator('@IsSnowflake()', target, property);
     check(target, property);
     // class-transformer makes no bigint of a number: the number is refused.
     if (!isBigInt) keepAsSent(target, property);

@@ -6,6 +6,7 @@
 
 import { ConfigurationError, type IdCodec, type IdLike, InvalidIdError, toId } from '@raindrop/core';
 import { bigIntsToStrings } from './http/big-int.interceptor.js';
+import { refuseStandardDecorator } from './http/legacy-decorators.js';
 import { loadClassTransformer } from './http/load-class-transformer.js';
 
 export * from '@raindrop/node/public-ids';
@@ -25,10 +26,12 @@ type Json = (this: object, key: string) => unknown;
  *
  * A copy without the class (`{ ...order }`), `getRawMany()` and GraphQL resolvers show the raw ID.
  *
- * @throws ConfigurationError when `codec` is no codec, for example undefined because files import one another
+ * @throws ConfigurationError when `codec` is no codec, for example undefined because files import one another, and where
+ * the compiler's option `experimentalDecorators` is not set
  */
 export function PublicId(codec: IdCodec): PropertyDecorator {
   return (target, property) => {
+    refuseStandardDecorator('@PublicId()', target, property);
     const place = `${target.constructor.name}.${String(property)}`;
     requireCodec(codec, place);
     // Read from the object itself: an inherited or own `toJSON` may have replaced the ID already.

@@ -6,6 +6,7 @@
 
 import { ApiParam, type ApiParamOptions, ApiProperty, type ApiPropertyOptions, ApiQuery } from '@nestjs/swagger';
 import { idText, type IdTextOptions } from './http/id-text.js';
+import { refuseStandardDecorator } from './http/legacy-decorators.js';
 
 /** The example ID; below 2^53, because every codec can write such an ID. */
 const EXAMPLE = 4_094_321_512_251_394n;
@@ -17,14 +18,19 @@ export type ApiSnowflakeOptions = ApiPropertyOptions & IdTextOptions;
  * Describes an ID, as `@ApiProperty()` does: type `string`, format `int64`, pattern, example and description. With a
  * prefix or another codec the text is no integer, and has no format. `isArray: true` describes a list of IDs.
  *
- * @throws ConfigurationError when the prefix or the codec is not legal
+ * @throws ConfigurationError when the prefix or the codec is not legal, and where the compiler's option
+ * `experimentalDecorators` is not set
  */
 export function ApiSnowflake(options: ApiSnowflakeOptions = {}): PropertyDecorator {
   const { prefix, codec, isArray, ...rest } = options;
   const text = { prefix, codec };
   const { example, ...schema } = snowflakeSchema(text);
   const filled = isArray ? { type: 'array', items: schema, example: [example] } : { ...schema, example };
-  return ApiProperty({ description: snowflakeDescription(text), ...filled, ...rest } as ApiPropertyOptions);
+  const describe = ApiProperty({ description: snowflakeDescription(text), ...filled, ...rest } as ApiPropertyOptions);
+  return (target, property) => {
+    refuseStandardDecorator('@ApiSnowflake()', target, property);
+    describe(target, property);
+  };
 }
 
 type ParameterOptions = Omit<Extract<ApiParamOptions, { schema: unknown }>, 'name' | 'schema'>;
