@@ -68,7 +68,7 @@ it('changes nothing of a table but the type', async () => {
 it.each([
   {
     make: "CREATE VIRTUAL TABLE found USING fts5(title, content='orders')",
-    named: 'the full-text table found finds rows of orders by their numbers (rowid)',
+    named: 'the full-text table found finds rows of orders by their row numbers (rowid)',
   },
   {
     make: 'CREATE VIRTUAL TABLE found USING fts5(title, content = "orders", content_rowid = \'rowid\')',
@@ -76,11 +76,11 @@ it.each([
   },
   {
     make: 'CREATE TRIGGER told AFTER INSERT ON orders BEGIN INSERT INTO log VALUES (NEW.RowId); END',
-    named: 'the trigger told of orders reads row numbers (rowid), which are those of orders.id no longer',
+    named: 'the trigger told of orders uses the row number (rowid), which will no longer be the value of orders.id',
   },
   {
     make: 'CREATE VIEW numbered AS SELECT o._rowid_ AS n FROM "orders" o',
-    named: 'the view numbered of numbered reads row numbers (rowid)',
+    named: 'the view numbered of numbered uses the row number (rowid)',
   },
 ])('names what finds rows by their numbers: $named', async ({ make, named }) => {
   const { migration, obstacles } = await adopt(

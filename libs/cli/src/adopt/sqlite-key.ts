@@ -191,11 +191,11 @@ function sqliteRowNumbers({ table, column }: TypedColumn, columns: readonly stri
   const plain = `replace(replace(replace(replace(replace(replace(lower(sql), ' ', ''), char(10), ''), '''', ''), '"', ''), '[', ''), ']', '')`;
   const has = (what: string, value: string): string =>
     `(instr(${plain}, '${what}=' || replace(${value}, ' ', '') || ',') > 0 OR instr(${plain}, '${what}=' || replace(${value}, ' ', '') || ')') > 0)`;
-  return `SELECT 'the ' || type || ' ' || name || ' of ' || tbl_name || ' reads row numbers (rowid), which are those of ' || ${literal(`${table}.${column}`)}
-  || ' no longer: ' || ${literal(CLEAR_AWAY)} || ', by the key' AS what FROM sqlite_master WHERE type IN ('trigger', 'view')
+  return `SELECT 'the ' || type || ' ' || name || ' of ' || tbl_name || ' uses the row number (rowid), which will no longer be the value of ' || ${literal(`${table}.${column}`)}
+  || ': ' || ${literal(CLEAR_AWAY)} || ', with the key' AS what FROM sqlite_master WHERE type IN ('trigger', 'view')
   AND (lower(tbl_name) = ${name} OR instr(lower(sql), ${name}) > 0) AND (${says.length === 0 ? '0' : says.join(' OR ')})
-UNION ALL SELECT 'the full-text table ' || name || ' finds rows of ' || ${literal(table)} || ' by their numbers (rowid), which are those of ' ||
-  ${literal(`${table}.${column}`)} || ' no longer: ' || ${literal(CLEAR_AWAY)} || ', as fts5 with content_rowid=' || ${literal(column)} FROM sqlite_master
+UNION ALL SELECT 'the full-text table ' || name || ' finds rows of ' || ${literal(table)} || ' by their row numbers (rowid), which will no longer be the values of ' ||
+  ${literal(`${table}.${column}`)} || ': ' || ${literal(CLEAR_AWAY)} || ', as fts5 with content_rowid=' || ${literal(column)} FROM sqlite_master
   WHERE type = 'table' AND lower(sql) LIKE 'create virtual%' AND ${has('content', name)} AND NOT (instr(${plain}, 'usingfts5(') > 0 AND ${has('content_rowid', key)})`;
 }
 
