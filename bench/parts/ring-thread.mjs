@@ -6,7 +6,7 @@ import { systemPorts } from '../../libs/node/dist/system/system-ports.js';
 import { openSharedIds } from '../../libs/node/dist/threads/shared-id-ring.js';
 
 const { way, handle, layout, workerId } = workerData;
-/** Where the IDs go: what nobody keeps is not even made. */
+/** Where the IDs go: V8 does not even make a value that no code keeps. */
 const target = new BigInt64Array(1_000);
 const WAYS = { ring, own, post };
 

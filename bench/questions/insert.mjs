@@ -81,7 +81,7 @@ async function timesOn(options, ids) {
       const inserts = Array.from({ length: INSERTS }, () => rowsOf(side));
       // Timers and the lease get their turn: SQLite's inserts leave them none.
       await new Promise((resolve) => setTimeout(resolve, 2));
-      // Nobody's garbage but its own.
+      // Only its own garbage.
       globalThis.gc?.();
       const cpu = process.cpuUsage();
       const begun = performance.now();

@@ -79,7 +79,7 @@ const SHAPES: readonly Shape[] = [
     ...{ highest: '-5', isGenerated: true, widened: [] },
   },
   {
-    ...{ what: 'a sequence that nobody owns', kinds: ['postgres'], table: 'orders', sql: 'orders', highest: '4' },
+    ...{ what: 'a sequence that no column owns', kinds: ['postgres'], table: 'orders', sql: 'orders', highest: '4' },
     create: [
       'CREATE SEQUENCE counter START 4',
       "CREATE TABLE orders (id int PRIMARY KEY DEFAULT nextval('counter'), title text)",

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { runCli } from '../../../libs/cli/src/run-cli.js';
 import { jsonOf, type CliResult, type JsonResult } from './cli-process.js';
 
-/** Variables that the command reads would come from whoever runs the tests. */
+/** Variables that the command reads would come from the environment of the tests. */
 for (const name of Object.keys(process.env))
   if (/^(RAINDROP_(?!TEST_)|DATABASE_URL$)/.test(name)) delete process.env[name];
 

@@ -141,7 +141,7 @@ it('a reader that has seen enough is no error, and one that reads no more keeps 
   expect(result.counts.held).toBe(0);
 });
 
-it('a password stays out of what is printed, whatever fails', async () => {
+it('a password stays out of the output, whatever fails', async () => {
   const servers = ['mysql', 'postgres'].map((kind) => `${kind}://root:${SECRET}@127.0.0.1:1/d`);
   const attempts = servers.flatMap((url) =>
     [['next'], ['doctor'], ['workers'], ['adopt', '--table', 't']].map((args) => [...args, ...LAYOUT, '--url', url]),

@@ -175,7 +175,7 @@ describe('A worker of a cluster', () => {
     pair.disconnect();
     await waiting;
     expect(engine.status('default')).toMatchObject({ state: 'lost', workerId: undefined, leaseLeftMs: 0 });
-    // What was taken is nobody else's.
+    // No other worker gets the IDs that were taken.
     for (let left = 64; left > 0; left--) engine.calls.nextId();
     expect(engine.calls.refusal()).toMatchObject({ errorCode: 'PRIMARY_GONE', retryable: false });
     expect(() => engine.calls.nextId()).toThrow('The channel to the primary is closed');
@@ -212,7 +212,7 @@ describe('A worker of a cluster', () => {
     expect(engine.calls.status()[0]!.left).toBe(0);
   });
 
-  it('does not start with another layout than the primary’s, nor without a broker, nor in a process nobody forked', async () => {
+  it('does not start with another layout than the primary’s, nor without a broker, nor in a process that was not forked', async () => {
     await expect(bench.open(bench.fork(), {}, OTHER)).rejects.toMatchObject({
       errorCode: 'REMOTE_LAYOUT',
       message: expect.stringContaining(LAYOUT.fingerprint) as unknown,

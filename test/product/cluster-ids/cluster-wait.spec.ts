@@ -54,7 +54,7 @@ describe('A primary whose codes run out of sequences', () => {
     calls.close();
   });
 
-  it('says why before the worker gives up, and issues nothing for nobody', async () => {
+  it('says why before the worker gives up, and issues nothing without a caller', async () => {
     broker.close();
     setUp('wait');
     const { calls } = await open({ minStep: 16, opTimeoutMs: 300, retryBaseMs: 10 });

@@ -30,7 +30,7 @@ export class OpenedFamily {
     return new OpenedFamily({ dataSource, manager, entities: entities as never, form, statements }, refusal);
   }
 
-  /** How many SELECTs the path costs, whatever becomes of it. */
+  /** How many SELECTs the path costs, whether it succeeds or not. */
   async selectsOf(path: EntityPath): Promise<number> {
     await this.run(path).catch(failureOf);
     return this.setting.statements.count('SELECT');
@@ -73,7 +73,7 @@ export class OpenedFamily {
   }
 }
 
-/** @throws the error itself when nobody expects it */
+/** @throws the error itself when the test does not expect it */
 function known(error: unknown, isExpected: (failure: Outcome) => boolean): Outcome {
   const failure = failureOf(error);
   if (!isExpected(failure)) throw error;

@@ -47,7 +47,7 @@ describe('The example "multi-tenant"', () => {
     }
   });
 
-  it('finds an order for its tenant, and for nobody else', async () => {
+  it('finds an order for its tenant, and for no other tenant', async () => {
     const { body: order } = await place('acme');
     expect(await find('acme', order.id)).toEqual({ status: 200, body: order });
     expect((await find('globex', order.id)).status).toBe(404);

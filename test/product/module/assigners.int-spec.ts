@@ -164,7 +164,7 @@ describe('The first of several assigners', () => {
     await app.close();
   });
 
-  it('that fails is the end: nobody else fills in', async () => {
+  it('that fails is the end: no other assigner is asked', async () => {
     process.env['POD_NAME'] = 'orders-8';
     const failing = idsOf({ workerIdAssigner: order, ...AT_ONCE }, [typeorm(database.options)]);
     await expect(failing).rejects.toThrow("pod 'orders-8' has ordinal 8, but 8..15 allows only 8 pods");

@@ -131,7 +131,7 @@ describe('Entities of several services and DataSources', () => {
     expect(() => ids.assign(new Order())).toThrow(UnknownEntityError);
   });
 
-  it('does not start when a column names a service that nobody imports, and gives every worker back', async () => {
+  it('does not start when a column names a service that no module imports, and gives every worker back', async () => {
     const other = RaindropModule.forRoot({ ...SHORT, name: 'other' });
     const failure = await start(both[0]!, other).catch((error: unknown) => error);
     expect(failure).toMatchObject({

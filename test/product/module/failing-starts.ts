@@ -125,7 +125,7 @@ export function wrongImports(database: () => DataSourceOptions): FailingStart[] 
       says: ['dbConfig', 'TypeOrmModule.forRoot', 'dataSource'],
     },
     {
-      title: 'a DataSource by a name that nobody has',
+      title: 'a DataSource by a name that none has',
       imports: () => [
         typeorm(database(), 'orders'),
         RaindropModule.forRoot({ ...OPTIONS, dataSource: ['orders', 'oders'] }),

@@ -54,7 +54,7 @@ describe.each(databaseKinds)('Shutting down a server on %s', (kind) => {
     await arrived;
     const closed = app.close();
     // All hooks before that have been called by then.
-    await until('nobody is let in any more', () => !app.getHttpServer().listening);
+    await until('the server accepts no connection any more', () => !app.getHttpServer().listening);
     expect(ids.status().state).toBe('held');
     goOn();
     expect(ids.parse(await answer).workerId).toBeGreaterThan(0);

@@ -31,7 +31,7 @@ async function expectFailure({ imports, says, errorCode, retryable }: FailingSta
   expect({ errorCode: error.errorCode ?? '', message: error.message }).toMatchObject({ errorCode });
   for (const each of says) expect(error.message).toContain(each);
   if (retryable !== undefined) expect(error.retryable).toBe(retryable);
-  // Nest shows the error; nobody else says anything under our name.
+  // Nest shows the error; nothing else is logged under our name.
   expect(log.lines.filter((line) => line.includes(error.message.split('\n')[0]!)).length).toBeGreaterThan(0);
   expect(log.ofRaindrop.filter((line) => !line.includes('ExceptionHandler'))).toEqual([]);
 }
@@ -71,7 +71,7 @@ describe('An application that does not start', () => {
     expect(error.message).not.toContain('there is no TypeORM DataSource');
   });
 
-  it('names what a factory injects and nobody provides', async () => {
+  it('names the token that a factory injects and no module provides', async () => {
     @Injectable()
     class Settings {}
     const useFactory = (): typeof OPTIONS => OPTIONS;

@@ -8,7 +8,7 @@ export const PRIMARY_HOLDS_VARIABLE = 'RAINDROP_TEST_PRIMARY_HOLDS';
 
 const WORKERS = 4;
 
-/** The primary of a cluster: hands commands to its workers and their reports to whoever started it. */
+/** The primary of a cluster: hands commands to its workers and their reports to the process that started it. */
 async function main(): Promise<void> {
   process.on('disconnect', () => process.exit(1));
   const own = process.env[PRIMARY_HOLDS_VARIABLE] === 'yes' ? await Member.start() : undefined;

@@ -49,7 +49,7 @@ export class Member {
   }
 }
 
-/** Reports to whoever started this process or thread. */
+/** Reports to the process or thread that started this one. */
 export function tell(news: MemberNews): void {
   const report = { ...news, pid: process.pid, threadId };
   if (parentPort !== null) parentPort.postMessage(report);

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { freePort } from '../../support/servers/free-port.js';
+import { until } from '../../support/until.js';
 import { openChromium } from './chromium.js';
 import { openPage } from './opened-page.js';
 import { startService, type PageService } from './page-service.js';
@@ -42,6 +43,13 @@ describe('When the service goes away, the page', () => {
     for (const gone of ['#workers-map', '#workers-scroll']) expect(await page.locator(gone).isHidden()).toBe(true);
     await shows(page, '#lease-facts', /^$/);
     await shows(page, '#events', /^$/);
+    // The last rate is not the rate of now.
+    await shows(page, '#chart-now', /^–$/);
+    expect(await page.locator('#chart').getAttribute('aria-label')).toMatch(
+      /^No rate now; the highest of the last minute is \d+$/,
+    );
+    expect(await page.locator('#chart .tip').count()).toBe(0);
+    expect(await page.locator('#chart .line').count()).toBe(1);
     await page.getByLabel('ID or text').fill('15101085690626050');
     await shows(page, '#read-moment', /\d{4}, \d\d:\d\d:\d\d UTC/);
     await shows(page, '#read-check', UNCONFIRMED);
@@ -70,6 +78,10 @@ describe('When the service goes away, the page', () => {
     await page.getByRole('button', { name: 'Get', exact: true }).click();
     await shows(page, '#take-said', 'IDs in');
     await shows(page, '#connection', /^$/);
+    // The chart has a gap between the rates from before and those from now.
+    await until('the chart goes on behind a gap', async () => (await page.locator('#chart .line').count()) === 2);
+    await shows(page, '#chart-now', /^\d+$/);
+    expect(await page.locator('#chart .tip').count()).toBe(1);
     expect([...origins]).toEqual([service.url]);
     await close();
   });

@@ -293,7 +293,7 @@ describe('The page', () => {
       await page.getByRole('button', { name: 'Show workers' }).click();
     };
 
-    it('to nobody before there is a key, and asks for nothing', async () => {
+    it('to no user before there is a key, and asks for nothing', async () => {
       const asked: string[] = [];
       page.on('request', (request) => asked.push(request.url()));
       await page.getByRole('button', { name: 'Show workers' }).click();

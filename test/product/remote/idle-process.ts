@@ -21,7 +21,7 @@ export function startIdleProcess(port: number, end: 'once' | 'outage'): IdleProc
     return new Set(child.stdout.trim().split('\n').at(-1)!.split(',')).size;
   });
   const goesOn = child.says(/^goes on\n/).then(() => undefined);
-  // Whoever waits for the end hears of a failure there.
+  // The caller that waits for the end hears of a failure there.
   goesOn.catch(() => undefined);
   return { goesOn, taken };
 }

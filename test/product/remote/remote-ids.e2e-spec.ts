@@ -226,7 +226,7 @@ describe('Behind a cache that answers POST as before', () => {
     expect(repeated(ids)).toBe(0);
   });
 
-  it('IDs would be handed out twice if nobody looked for which request an answer is', async () => {
+  it('IDs would be handed out twice if the client did not check which request an answer is for', async () => {
     proxy.isForging = true;
     proxy.isReplaying = true;
     const taken: bigint[] = [];

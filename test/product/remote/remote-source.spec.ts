@@ -26,7 +26,7 @@ const FIXED = createLayout(
   NOW,
 );
 
-/** A service that numbers its IDs, and whatever a test puts in its place. */
+/** A service that numbers its IDs, and the substitutes that tests use. */
 class Service implements RemoteTransport {
   readonly name = 'the ID service at a test';
   readonly asked: number[] = [];

@@ -11,7 +11,7 @@ interface Stored {
 /** A cache that should not be there: it answers `POST` as it did before, whatever it is told about storing. */
 export class ReplayingProxy {
   isReplaying = false;
-  /** Puts the present request into the stored answer, as if nobody looked at it. */
+  /** Puts the present request into the stored answer, as if the client did not check it. */
   isForging = false;
   replayed = 0;
   private readonly stored = new Map<string, Stored>();

@@ -70,7 +70,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))(
       await dataSource.destroy();
     });
 
-    it('while it is closed lets nobody wait', async () => {
+    it('while it is closed lets no caller wait', async () => {
       const ends = cases.map(async ({ sayNo, ending }) => {
         const proxy = await newProxy();
         const dataSource = await open(proxy);

@@ -57,7 +57,7 @@ describe('Bodies', () => {
     }
   });
 
-  it('that nobody reads are no failure either', async () => {
+  it('that no handler reads are no failure either', async () => {
     for (const path of ['/v1/ids', '/v1/numbers/order']) {
       expect((await post(path, '['.repeat(2_000) + ']'.repeat(2_000))).status).toBe(201);
     }

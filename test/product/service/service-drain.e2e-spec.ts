@@ -47,7 +47,7 @@ describe('A service that is told to end', () => {
     expect(await status('/health/live')).toBe(200);
     const served: number[] = [];
     let lastAt = 0;
-    await until('nobody to be there', async () => {
+    await until('no client to be there', async () => {
       const answer = await status('/v1/ids?count=10', 'POST').catch(noServer);
       if (answer === undefined) return true;
       served.push(answer);
@@ -62,7 +62,7 @@ describe('A service that is told to end', () => {
   });
 
   it('resets no request that it is sent, unless it is told not to wait', async () => {
-    // As nobody has configured it.
+    // As it is without configuration.
     await start({ DRAIN_MS: '' });
     const agent = new Agent({ keepAlive: true });
     const answers: string[] = [];
@@ -92,7 +92,7 @@ describe('A service that is told to end', () => {
     expect([...new Set(answers)]).toEqual(['201']);
   });
 
-  it('answers whoever is still connected, with IDs or not at all', async () => {
+  it('answers clients that are still connected, with IDs or not at all', async () => {
     await start({ DRAIN_MS: '200' });
     const ids: string[] = [];
     let isOver = false;
@@ -165,10 +165,10 @@ describe('A service that is told to end', () => {
     }
   });
 
-  it('waits for nobody who reads nothing', async () => {
+  it('waits for no client that reads nothing', async () => {
     await start({});
     const reader = await fetch(`${service.url}/v1/ids/stream?count=10000000`, { method: 'POST' });
-    await until('IDs that nobody reads', async () => {
+    await until('IDs that no client reads', async () => {
       const metrics = await (await fetch(`${service.url}/metrics`)).text();
       const counts = [...metrics.matchAll(/^raindrop_ids_issued_total\{.*\} (\d+)$/gm)];
       return counts.some(([, count]) => Number(count) > 100_000);

@@ -41,7 +41,7 @@ describe('A service with API keys', () => {
   });
 
   it.each([[{}], [{ authorization: 'Bearer wrong' }], [{ 'x-api-key': 'wrong' }]])(
-    'shows them to nobody else: %j',
+    'shows them to no other client: %j',
     async (headers: Record<string, string>) => {
       const answer = await get('/v1/workers', headers);
       expect(answer.status).toBe(401);
@@ -57,11 +57,11 @@ describe('A service with API keys', () => {
     expect(await (await get(`/v1/ids/${ids[0]}`, WITH_KEY)).json()).toMatchObject({ workerId, holder });
     expect(await (await get(`/v1/ids/${ids[0]}`)).json()).not.toHaveProperty('holder');
     expect((await get(`/v1/ids/${ids[0]}`, { 'x-api-key': 'wrong' })).status).toBe(401);
-    // Nobody's worker id.
+    // No process has this worker id.
     expect(await (await get('/v1/ids/0', WITH_KEY)).json()).toMatchObject({ workerId: 0, holder: null });
   });
 
-  it('asks nobody else for one', async () => {
+  it('asks no other client for one', async () => {
     expect((await fetch(`${service.url}/v1/ids`, { method: 'POST' })).status).toBe(201);
     expect((await get('/v1/status')).status).toBe(200);
   });
@@ -90,7 +90,7 @@ describe('A service with API keys for all that changes something', () => {
     '/v1/ids/stream?count=5',
     '/v1/numbers/order',
     '/v1/business-numbers',
-  ])('answers POST %s to who has one, and to nobody else', async (path) => {
+  ])('answers POST %s only to clients that have one', async (path) => {
     const before = service.app.get(IdService).status().counters.issued;
     const refused = await post(path);
     expect(refused.status).toBe(401);

@@ -72,7 +72,7 @@ describe('Every error of the service is a problem', () => {
   it.each([
     ['header fields that are too long', `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
     ['what is no HTTP', 'rubbish\r\n\r\n', 400],
-    ['a method that nobody knows', 'BREW / HTTP/1.1\r\nhost: x\r\n\r\n', 400],
+    ['a method that does not exist', 'BREW / HTTP/1.1\r\nhost: x\r\n\r\n', 400],
     ['two lengths', 'POST /v1/ids HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
   ])('%s', async (_, sent, status) => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');

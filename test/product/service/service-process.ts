@@ -42,7 +42,7 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
   const { cwd, databaseUrl = '', environment, onSpawn } = options;
   const child = new Child([process.execPath, MAIN], {
     cwd,
-    // An empty variable counts as not set. Nobody is there to be waited for at the end.
+    // An empty variable counts as not set. No client is there to wait for at the end.
     environment: { PORT: '0', DRAIN_MS: '0', DATABASE_URL: databaseUrl, ...environment },
   });
   const { pid } = child.process;

@@ -59,7 +59,7 @@ describe('A stream of IDs', () => {
     });
   };
 
-  /** Waits until nobody asks for IDs any more, although others are served again and again. */
+  /** Waits until no request for IDs is left, although others are served again and again. */
   const settled = async (): Promise<number> => {
     await until('the service to rest', async () => {
       const before = issued();
@@ -108,7 +108,7 @@ describe('A stream of IDs', () => {
     expect((await fetch(`${service.url}/v1/ids`, { method: 'POST' })).status).toBe(201);
   });
 
-  it('keeps nobody waiting: other requests are answered meanwhile', async () => {
+  it('keeps no client waiting: other requests are answered meanwhile', async () => {
     const answers = await Promise.all([open('?count=3000000'), open('?count=3000000&format=base58')]);
     for (const answer of answers) answer.resume();
     const between: number[] = [];
@@ -135,7 +135,7 @@ describe('A stream of IDs', () => {
       expect((await fetch(`${service.url}/v1/ids?count=10&code=${code}`, { method: 'POST' })).status).toBe(201);
       between.push(issued() - before);
     }
-    // Nobody had to wait for the next tick.
+    // No call had to wait for the next tick.
     expect(waited).not.toHaveBeenCalled();
     between.sort((a, b) => a - b);
     // IDs that were made before an answer: a few slices, of the eight that would want to be first.
@@ -202,7 +202,7 @@ describe('A stream of IDs', () => {
     expect(read.every((id, index) => index === 0 || id > read[index - 1]!)).toBe(true);
   });
 
-  it('or a batch for which nobody waits any more is not made', async () => {
+  it('or a batch for which no client waits any more is not made', async () => {
     const next = ids.nextIdsAsync.bind(ids);
     const signals: { readonly aborted: boolean }[] = [];
     let begin!: () => void;

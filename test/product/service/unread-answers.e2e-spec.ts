@@ -40,7 +40,7 @@ describe('Clients that read no answers', () => {
     return socket.pause();
   };
 
-  /** Answers that nobody has read. */
+  /** Answers that no client has read. */
   const held = (): number => process.memoryUsage().arrayBuffers;
 
   const rested = async (): Promise<void> => {

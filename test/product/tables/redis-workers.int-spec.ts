@@ -67,7 +67,7 @@ describe('A service with worker ids from Redis', () => {
     expect(await held()).toBe(0);
   });
 
-  it('waits at its first start, by itself, until nobody can have issued what it will', async () => {
+  it('waits at its first start, by itself, until no process can have issued the IDs that it will issue', async () => {
     const from = Date.now();
     const ids = await start(redisWorkersOf({ connection: server.url, key: 'raindrop.worker' }, 0), SHORT_LEASE);
     expect(Date.now() - from).toBeGreaterThanOrEqual(SHORT_REACH_MS);
@@ -85,7 +85,7 @@ describe('A service with worker ids from Redis', () => {
     expect(workers.filter(({ state }) => state === 'held').map(({ workerId }) => workerId)).toEqual([ids.workerId]);
   });
 
-  it('shows that nobody can take a worker id yet after Redis has lost its memory', async () => {
+  it('shows that no process can acquire a worker id yet after Redis has lost its memory', async () => {
     const workerIdAssigner = redisWorkers({ connection: server.url });
     await initRedisWorkers({ connection: server.url });
     await (await start()).close();

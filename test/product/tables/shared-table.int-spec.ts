@@ -70,7 +70,7 @@ describe.each(databaseKinds)("a table of the original's on %s", (kind) => {
     await open({ adoptForeign: true }).prepare({ min: 1, max: 3 });
     await expect(open().prepare(RANGE)).rejects.toMatchObject(refusal);
     expect(await admin.query<object[]>('SELECT id FROM soc_raindrop_worker')).toHaveLength(3);
-    // Marked deleted is a way of saying that nobody lives there.
+    // A row that is marked as deleted has no holder.
     await admin.query('UPDATE soc_raindrop_worker SET del_flag = 1 WHERE id = 2');
     await open().prepare(RANGE);
     expect(await admin.query<object[]>('SELECT id FROM soc_raindrop_worker')).toHaveLength(5);

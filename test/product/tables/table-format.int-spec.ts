@@ -48,7 +48,7 @@ describe.each(databaseKinds)('Tables of %s that a later release has changed', (k
     await shard.reserve({ above: 0n });
     for (const table of ['raindrop_segment', 'raindrop_app_segment']) {
       await change(table);
-      // So that nobody goes on with a row that was read before.
+      // So that no process continues with a row that it read before.
       await admin.query(`UPDATE ${table} SET epoch = epoch + 1`);
     }
     await expect(code.reserve({ above: 0n })).rejects.toMatchObject(refused('raindrop_segment'));

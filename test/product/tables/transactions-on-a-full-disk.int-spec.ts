@@ -103,7 +103,7 @@ describe.each(['wal', 'delete'])('SQLite (journal mode %s)', (mode) => {
     return rows;
   }
 
-  /** Whether nobody keeps the file locked. */
+  /** Whether no connection keeps the file locked. */
   function canWrite(): boolean {
     const other = new Sqlite(file, { timeout: 0 });
     try {

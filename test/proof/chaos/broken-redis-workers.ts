@@ -9,7 +9,7 @@ type Scripts = Record<string, { lua: string; sha: string }>;
 
 /** Takes that safeguard out of the scripts that keep worker ids in Redis: the negative control. It must repeat IDs. */
 export function breakRedisWorkers(): void {
-  // No export: nobody else should do that.
+  // No export: no other code should do that.
   const file = join(process.env['NODE_PATH']!, '@raindrop/node/dist/redis/worker-store/worker-scripts.js');
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   const { workerScripts } = require(file) as { workerScripts: Scripts };

@@ -40,7 +40,7 @@ function builtClass(file: string, name: string): Readings {
   return (built(file) as Record<string, { prototype: Readings }>)[name]!.prototype;
 }
 
-/** A file of what was built. No export: nobody else should do that. */
+/** A built file. No export: no other code should do that. */
 function built(file: string): unknown {
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   return require(join(process.env['NODE_PATH']!, '@raindrop/node/dist', file));

@@ -10,7 +10,7 @@ import type { ChaosDatabaseKind } from './fault-plan.js';
 const LOCK_TRIES = 300;
 const LOCK_PAUSE_MS = 5;
 
-/** The database of a run, which nobody else uses. */
+/** The database of a run; no other run uses it. */
 export class ChaosDatabase {
   private busyWith: Promise<unknown> = Promise.resolve();
 

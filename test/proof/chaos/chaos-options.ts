@@ -50,7 +50,7 @@ const LEASE: LeaseOrders = {
   maxClockSkewMs: 2_000,
 };
 
-/** After a loss of Redis nobody gets a worker id for three times the skew, and more: that must be over in time. */
+/** After a loss of Redis no process gets a worker id for three times the skew, and more: that must be over in time. */
 const REDIS_LEASE: LeaseOrders = {
   heartbeatIntervalMs: 250,
   leaseMs: 1_000,

@@ -41,7 +41,7 @@ export class FakeClock {
 
   /** Puts the clock `byMs` away from the right time, not from where it was. */
   step(byMs: number): void {
-    // Renamed, so that nobody reads half a number.
+    // Renamed, so that no reader gets half a number.
     writeFileSync(`${this.file}.new`, `${byMs < 0 ? '-' : '+'}${(Math.abs(byMs) / 1_000).toFixed(3)}`);
     renameSync(`${this.file}.new`, this.file);
   }

@@ -65,7 +65,7 @@ describe('The plan of a chaos run', () => {
 });
 
 describe('The plan for worker ids in Redis', () => {
-  it('loses the memory of Redis in three ways, and not so often that nobody gets any further', () => {
+  it('loses the memory of Redis in three ways, and not so often that no process gets any further', () => {
     const faults = plan({ db: 'redis', faults: ['net', 'db'] });
     const losses = faults.filter(({ kind }) => ['redisKill', 'redisFlush', 'redisSnapshot'].includes(kind));
     expect(new Set(losses.map(({ kind }) => kind)).size).toBe(3);

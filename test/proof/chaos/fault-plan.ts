@@ -79,7 +79,7 @@ const REDIS: readonly FaultKind[] = [
   ...(['redisRefused', 'redisHalfOpen', 'redisDelayed', 'redisUnanswered'] as const),
 ];
 
-/** A loss of what keeps the worker ids bars them for a while: so much less often, or nobody would get any further. */
+/** A loss of what keeps the worker ids bars them for a while: so much less often, or no process would get any further. */
 const LOSSES_APART = 3;
 
 const SERVER_NET: readonly FaultKind[] = ['refused', 'halfOpen', 'delayed', 'cutBefore', 'unanswered', 'late'];

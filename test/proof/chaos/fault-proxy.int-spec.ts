@@ -93,7 +93,7 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
     expect(fired).toEqual([]);
   });
 
-  it('delivers an UPDATE when the client has given up: the row is changed by nobody', async () => {
+  it('delivers an UPDATE when the client has given up: no caller knows that the row changed', async () => {
     proxy.nextWrite({ kind: 'late', afterMs: 200 });
     await giveUpOn(
       takeRow(client, 1, 'ghost'),

@@ -34,7 +34,7 @@ export class FaultProxy extends TcpProxy {
     return new FaultProxy(target, traffic, fired).listen();
   }
 
-  /** Resets what is connected and whoever connects, until it is called with false. */
+  /** Resets all connections, new ones too, until it is called with false. */
   refuse(on: boolean): void {
     this.refusing = on;
     this.counted.delete('refused');
@@ -66,7 +66,7 @@ export class FaultProxy extends TcpProxy {
     return this.writeFault !== undefined;
   }
 
-  /** How many clients have connected while nobody is heard. */
+  /** How many clients have connected while the proxy listens to none. */
   get unheardClients(): number {
     return this.unheard.size;
   }

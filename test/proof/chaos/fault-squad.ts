@@ -134,7 +134,7 @@ export class FaultSquad {
   private async lock({ lastsMs, aim }: PlannedFault): Promise<void> {
     const before = this.tally.storeTroubles;
     if (!(await this.database!.lock(lastsMs, aim < 0.5))) return;
-    // Whoever was refused reports it a little later.
+    // A process that was refused reports it a little later.
     await sleep(this.limits.opTimeoutMs);
     if (this.tally.storeTroubles > before) this.tally.fire('lock');
   }

@@ -38,7 +38,7 @@ const KEPT_ERRORS = 4_000;
 
 type Report = Extract<IssuingMessage, { type: 'report' }>;
 
-/** One place for a process: whoever ends there gets a successor, until the run is over. */
+/** One place for a process: when it ends, a successor starts, until the run is over. */
 export class IssuingSlot {
   /** Starts so far: part of the names of the ID files. */
   private starts = 0;
@@ -118,7 +118,7 @@ export class IssuingSlot {
       if (this.isEndWanted) return;
       if (code === START_REFUSED_EXIT) setTimeout(() => this.launch(), RESTART_AFTER_REFUSAL_MS);
       else {
-        this.unexpected(`ended with ${code ?? signal}, which nobody caused: ${printed}`);
+        this.unexpected(`ended with ${code ?? signal}, which no fault caused: ${printed}`);
         this.launch();
       }
     });

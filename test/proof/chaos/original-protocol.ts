@@ -98,7 +98,7 @@ export class OriginalProtocol implements IdSource {
   private async heartbeat(): Promise<void> {
     const row = this.row!;
     if (await this.write(row)) return;
-    // Only logged: the version is read again, whoever wrote it.
+    // Only logged: the version is read again, even if another process wrote it.
     this.row = (await this.rows()).find(({ id }) => id === row.id) ?? row;
   }
 

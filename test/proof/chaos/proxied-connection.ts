@@ -47,7 +47,7 @@ export class ProxiedConnection {
     server.on('close', () => this.cut());
   }
 
-  /** Nothing arrives any more, and nobody is told. */
+  /** Nothing arrives any more, and neither side is told. */
   silence(): void {
     this.isSilent = true;
   }
@@ -83,7 +83,7 @@ export class ProxiedConnection {
     const changed = this.hooks.traffic.hasChanged(this.answer);
     if (changed === undefined) return;
     this.cut();
-    // A write that found things changed leaves nobody in doubt.
+    // A write that found things changed leaves no caller in doubt.
     if (fault.kind === 'unanswered' && changed) this.hooks.fired('unanswered');
     if (fault.kind === 'late') {
       this.hooks.fired('late');

@@ -10,7 +10,7 @@ interface RedisWorkersFile {
 
 /** `redisWorkers()` of the built package that waits after a loss for its own reach, where all have the same lease. */
 export function quickRedisWorkers(options: RedisWorkersOptions): Made {
-  // No export: the least wait is nobody's choice.
+  // No export: no user may choose the least wait.
   const file = join(process.env['NODE_PATH']!, '@raindrop/node/dist/redis/worker-store/redis-workers.js');
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   const { redisWorkersOf } = require(file) as RedisWorkersFile;

@@ -29,7 +29,7 @@ describe('A short chaos run with worker ids from a Redis that loses its memory',
     expect(report.ids).toBeGreaterThan(20_000);
   });
 
-  it('finds the IDs that repeat where nobody waits after a loss', async () => {
+  it('finds the IDs that repeat when no process waits after a loss', async () => {
     // Only who takes a row just after a loss repeats IDs: a run can go by without that.
     const report = await longer(8, async (seconds) => {
       const each = await chaos(`${SMALL} --seed 7 --seconds ${seconds} --pace 4 --faults kill,db --control`);

@@ -61,7 +61,7 @@ class PiecemealStore extends RemoteStore {
   }
 }
 
-/** The same, and whoever reads the whole table waits until it is over. */
+/** The same, and a read of the whole table waits until it is over. */
 class LockedTableStore extends PiecemealStore {
   private static readonly fences = new Map<MemoryWorkerTable, Promise<number>>();
 

@@ -64,7 +64,7 @@ export async function failOver(stage: FailoverStage): Promise<FailoverRound> {
   const found = await versionsOn(pair);
   side.pointTo(pair.primary.port);
   const taken = acquire(taker);
-  // A start that waits for what may have been granted waits for nobody else.
+  // A start that waits for possible grants waits for no other process.
   if (!scenario.marker || outage === 'long') await taken;
   // Now two believe that they hold the row, the first one until it can ask.
   if (outage === 'long') await taker.untilIssued(IDS_AFTER);

@@ -14,7 +14,7 @@ import { TcpSwitch } from '../../support/proxies/tcp-switch.js';
 export interface FailoverOutcome {
   readonly seed: number;
   readonly rounds: number;
-  /** Writes to worker rows that a primary had acknowledged and that nobody has seen since. */
+  /** Writes to worker rows that a primary had acknowledged and that no process has seen since. */
   readonly lostCommits: number;
   /** How often a holder noticed. */
   readonly regressions: number;

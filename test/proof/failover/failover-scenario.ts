@@ -52,7 +52,7 @@ export const acquiresLost: FailoverScenario = {
     leaseMs: 10_000,
     opTimeoutMs: 2_000,
     maxClockSkewMs: 2_000,
-    // Commits are lost for a third of a second where nobody else wants the processors.
+    // Commits are lost for a third of a second where no other program uses the processors.
     commitLossWindowMs: 4_000,
   },
   marker: false,
@@ -64,7 +64,7 @@ export const acquiresLost: FailoverScenario = {
 /**
  * So many renewals are lost that the promoted standby says of every row that its lease is over, while its holder lives
  * and issues, and that the holder's odometer is passed. (With the default horizon, the lease and 5 s, it is
- * not: then whoever takes such a row starts on the other lane, and no window is needed against this.)
+ * not: then the next holder of such a row starts on the other lane, and no window is needed against this.)
  */
 export const renewalsLost: FailoverScenario = {
   holders: 2,
@@ -76,7 +76,7 @@ export const renewalsLost: FailoverScenario = {
     opTimeoutMs: 1_000,
     maxClockSkewMs: 1_000,
     commitLossWindowMs: 6_000,
-    // The taker waits until whoever held the row must have stopped.
+    // The next holder waits until the former holder must have stopped.
     waitForWorkerMs: 60_000,
   },
   marker: false,

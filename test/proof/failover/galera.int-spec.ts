@@ -125,7 +125,7 @@ describe('A Galera cluster', () => {
     await once(ids.events, 'lease-renewed');
     issued.push(...ids.nextIds(1_000));
     expect([repeated(issued), ids.workerId, told]).toEqual([0, workerId, []]);
-    // Nothing is barred: whoever starts gets a row at once.
+    // Nothing is barred: every start gets a row at once.
     const next = opened(await openIdService(options));
     expect(next.workerId).not.toBe(workerId);
   });

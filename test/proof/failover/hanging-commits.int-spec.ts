@@ -156,7 +156,7 @@ describe.each(ENGINES)('Commits that hang on $type', (engine) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('would hold more and more if nobody asked for the session that was left: the control', async () => {
+  it('would hold more and more if no process asked for the session that was left: the control', async () => {
     jest.spyOn(LeftSession.prototype, 'note').mockReturnValue();
     expect(await mostOfServices(await openServices())).toBeGreaterThan(4);
   });

@@ -14,7 +14,7 @@ describe('A MariaDB that fails over to a replica without its last acknowledged c
     }
   });
 
-  it('repeats IDs when nobody looks at its server id: the control', async () => {
+  it('repeats IDs when no process compares its server id: the control', async () => {
     let outcome = await runFailoverRounds(1, 7, unguarded(termChanges), 'mariadb');
     for (let tries = 1; outcome.duplicates === 0 && tries < 6; tries++) {
       outcome = await runFailoverRounds(1, 7 + tries, unguarded(termChanges), 'mariadb');

@@ -3,7 +3,7 @@ import { runOldPrimary, TOO_OLD_MS } from './old-primary.js';
 jest.setTimeout(300_000);
 
 describe.each(['postgres', 'mariadb'] as const)('A primary on %s that was replaced and lives on', (engine) => {
-  it('makes nobody repeat an ID: no session that is too old writes', async () => {
+  it('makes no process repeat an ID: no session that is too old writes', async () => {
     const outcome = await runOldPrimary(engine);
     expect(outcome).toMatchObject({ duplicates: 0, examples: [] });
     // The holders went on for as long as their sessions and leases lasted.

@@ -27,7 +27,7 @@ const IDS_AFTER = 2_000;
 
 /**
  * A standby is promoted and its primary, which is not told, goes on serving the sessions that it has: those of all holders,
- * behind a load balancer that leaves them there and lets nobody connect anew for a while. Somebody else finds the new
+ * behind a load balancer that leaves them there and accepts no new connections for a while. Another process finds the new
  * primary, and wants one of the rows.
  * @param sessionAgeBeyondMs how much older than it may be a session writes: the control
  */

@@ -15,7 +15,7 @@ describe('A PostgreSQL that fails over to a standby without its last acknowledge
     }
   });
 
-  it('repeats IDs when nobody looks at its term: the control', async () => {
+  it('repeats IDs when no process compares its term: the control', async () => {
     let outcome = await runFailoverRounds(1, 5, unguarded(termChanges));
     for (let tries = 1; outcome.duplicates === 0 && tries < 6; tries++) {
       outcome = await runFailoverRounds(1, 5 + tries, unguarded(termChanges));

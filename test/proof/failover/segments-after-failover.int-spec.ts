@@ -23,7 +23,7 @@ const ENGINES = [
 
 interface Process {
   readonly old: SegmentSource;
-  /** Of a code that nobody has used before the loss. */
+  /** Of a code that no process has used before the loss. */
   readonly fresh: SegmentSource;
   readonly app: SegmentSource;
   readonly other: SegmentSource;
@@ -101,7 +101,7 @@ describe.each(ENGINES)('Segments of a $engine that fails over and loses reservat
     expect(after.filter(({ first }) => taken.has(first))).toHaveLength(9);
   });
 
-  it('of a shard that nobody had used, and of a code whose first reservation after a failover was lost, skip, too', async () => {
+  it('of a shard that no process had used, and of a code whose first reservation after a failover was lost, skip, too', async () => {
     const first = await open(100_000);
     await first.old.reserve({ above: 0n });
     await pair.addStandby();

@@ -95,7 +95,7 @@ describe.each(ENGINES)('A worker table on $engine', ({ start, account, grants })
     expect(clearsAtMs).toBe(1_000 * (Math.floor(barredUntilMs! / 1_000) + 1) + 600_000);
     await promotion;
 
-    // For everybody who comes later the same moment counts, and whoever holds a row renews it.
+    // For every later process the same moment counts, and the holders of rows renew them.
     const later = await prepared(pair.primary);
     expect((await later.readTable()).barredUntilMs).toBe(barredUntilMs);
     expect(await takeRow(later, 1)).toBe(true);

@@ -14,7 +14,7 @@ export interface Measurement {
   readonly ok: boolean;
 }
 
-/** What a figure may use. Databases and servers are cleared away by whoever made it. */
+/** What a figure may use. The code that made it clears databases and servers away. */
 export interface Bench {
   /** The kinds of database that are asked for. */
   readonly kinds: readonly DatabaseKind[];

@@ -51,5 +51,5 @@ process.on('message', async ({ load, options, release }) => {
   if (release) await worker.close();
   process.send('done');
 });
-// Whoever holds the channel is gone: so are we, without giving anything back.
+// The process at the other end of the channel is gone: so are we, without giving anything back.
 process.on('disconnect', () => process.exit());

@@ -117,7 +117,7 @@ describe('The Kubernetes manifests', () => {
     expect(read<Selecting>('pod-disruption-budget').spec.selector.matchLabels).toEqual(labels);
   });
 
-  it('let nobody reach a pod but who takes IDs or watches, and a pod nothing but names and its database', () => {
+  it('let only clients of IDs and monitors reach a pod, and let a pod reach only DNS and its database', () => {
     interface Rule {
       readonly from?: readonly object[];
       readonly ports: readonly { readonly port: number | string }[];

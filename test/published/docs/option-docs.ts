@@ -82,7 +82,7 @@ function docOf(interfaceName: string, member: ts.PropertySignature | ts.Property
     name,
     range: said('@range', tag('range')),
     fallback: isRequired ? 'required' : said('@defaultValue', tag('defaultValue')),
-    // What follows the first paragraph is for whoever looks the option up in an editor.
+    // The paragraphs after the first are for readers who look the option up in an editor.
     meaning: said('text', ts.getTextOfJSDocComment(comment)?.split('\n\n')[0]),
   };
 }

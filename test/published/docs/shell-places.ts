@@ -85,7 +85,7 @@ export const SHELL_RULES: readonly ShellRule[] = [
   { documents: /^(docs|libs)\//, commands: /^(raindrop|export|unset) /, place: { by: 'raindrop' } },
 ];
 
-/** @returns undefined when nobody has said who runs it */
+/** @returns undefined when no place is noted for it */
 export function shellPlaceOf({ document, command }: ShellCommand): ShellPlace | undefined {
   return ruleOf(document, command)?.place;
 }

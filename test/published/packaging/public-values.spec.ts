@@ -6,7 +6,7 @@ const ROOT = resolve(__dirname, '../../..');
 
 const PACKAGES = ['core', 'node', 'typeorm', 'nestjs', 'cli'];
 
-/** What nobody has to name: `firstOf()` makes it, and its type is in a signature. */
+/** No caller has to name this one: `firstOf()` makes it, and its type is in a signature. */
 const UNNAMED = ['FirstOf'];
 
 function filesIn(folder: string, pattern: RegExp): string[] {

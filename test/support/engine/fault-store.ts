@@ -24,7 +24,7 @@ export type Fault =
   /** Takes its time on the way there, and on the way back. */
   | { readonly kind: 'slow'; readonly thereMs: number; readonly backMs: number };
 
-/** A new one each time: whoever waits for a promise is kept by it, and with him all that he knows. */
+/** A new one each time: a promise keeps its waiters in memory, and everything that they refer to. */
 export const never = (): Promise<never> => new Promise(() => undefined);
 
 /** Lets so much of a time go by. */

@@ -9,7 +9,7 @@ const FREE_AFTER_MS = 120_000;
 
 export interface OriginalOptions {
   readonly code?: string;
-  /** `PriorityEqualCodeWorkId`: it takes the row of its own code, whoever lives there. */
+  /** `PriorityEqualCodeWorkId`: it takes the row of its own code, even if another program holds it. */
   readonly prefersOwnCode?: boolean;
   /** How far times that others wrote seem to lie back: the difference of the zones. */
   readonly zoneErrorMs?: number;

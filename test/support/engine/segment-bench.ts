@@ -120,7 +120,7 @@ export class FaultSegmentStore implements SegmentStore {
 /** Puts a database that breaks the store's contract in place of a good one. */
 export type BreakSource = (source: SegmentSource, table: MemorySegmentTable, database: VirtualTime) => SegmentSource;
 
-/** A source that takes numbers back whoever has reserved in between. */
+/** A source that takes numbers back even if another process has reserved in between. */
 export const unguardedGiveBack: BreakSource = (source, table) => ({
   reserve: (request) => source.reserve(request),
   giveBack: ({ first }) => {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { TcpProxy } from './tcp-proxy.js';
 
-/** A TCP proxy that stops delivering, as a firewall that forgets a connection does: nobody is told. */
+/** A TCP proxy that stops delivering, as a firewall that forgets a connection does: neither side is told. */
 export class FlakyProxy extends TcpProxy {
   /** How often something was not delivered. */
   swallowed = 0;

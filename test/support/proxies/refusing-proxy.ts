@@ -13,7 +13,7 @@ export class RefusingProxy extends TcpProxy {
   refusals = 0;
   private refusal: { readonly sayNo: SayNo; readonly ending: Ending } | undefined;
 
-  /** Cuts what is connected and refuses whoever comes. */
+  /** Cuts the present connections and refuses new ones. */
   refuse(sayNo: SayNo, ending: Ending): void {
     this.refusal = { sayNo, ending };
     this.cut();

@@ -42,12 +42,12 @@ export class TcpProxy {
     return this.sockets.size;
   }
 
-  /** Cuts whatever is connected. */
+  /** Cuts all connections. */
   cut(): void {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Cuts whatever is connected; who comes later is refused. Safe to call twice. */
+  /** Cuts all connections and refuses later ones. Safe to call twice. */
   async stop(): Promise<void> {
     this.cut();
     if (this.server.listening) await once(this.server.close(), 'close');

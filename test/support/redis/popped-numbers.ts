@@ -25,7 +25,7 @@ export class PoppedNumbers {
     return repeated;
   }
 
-  /** Numbers between the lowest and the highest that nobody got. */
+  /** Numbers between the lowest and the highest that no process got. */
   get missing(): number {
     const { sorted } = this;
     if (sorted.length === 0) return 0;

@@ -21,7 +21,7 @@ export async function startVolatileRedis(...more: readonly string[]): Promise<Pr
 
 /**
  * The only node of a cluster. Its bus has a port of its own: by default Redis takes one among those that the system gives
- * to whoever connects somewhere.
+ * to clients that connect somewhere.
  */
 export async function startRedisCluster(): Promise<PrivateServer> {
   const busPort = String(await freePort());

@@ -101,7 +101,7 @@ export class WorkerBench {
   private readonly issuers: WorkerIssuer[] = [];
   private readonly admins = new RedisAdmins();
 
-  /** Nobody need wait on this server. */
+  /** No start has to wait on this server. */
   async init(server: PrivateServer): Promise<void> {
     await initRedisWorkers({ connection: server.url, key: KEY });
   }

@@ -18,7 +18,7 @@ export function createDatabase(kind: SqlServerKind, url: string, name: string): 
   });
 }
 
-/** Drops databases with whatever is still connected to them; one that is gone already is no error. */
+/** Drops databases and ends the connections to them. A database that is gone already is no error. */
 export function dropDatabases(kind: SqlServerKind, url: string, names: readonly string[]): Promise<void> {
   return asAdmin(kind, url, async (run) => {
     if (kind !== 'postgres') {

@@ -1,7 +1,7 @@
 import { AptInstall } from './apt-install';
 import { findProgram } from './find-program';
 
-/** Installs the Debian packages of programs that are not there. What cannot be had is told by whoever looks for it. */
+/** Installs the Debian packages of programs that are not there. The callers that need a program report it when it cannot be installed. */
 export async function installPrograms(packages: Readonly<Record<string, string>>): Promise<void> {
   const apt = new AptInstall();
   const missing = Object.entries(packages).filter(([program]) => !hasProgram(program));

@@ -17,7 +17,7 @@ export class NetworkHosts {
 
   /** @throws MissingForTests where namespaces are not allowed */
   static async start(count: number): Promise<NetworkHosts> {
-    // Nobody's route leads there by default; another run at the same time has another number.
+    // No route leads there by default; another run at the same time has another number.
     const hosts = new NetworkHosts(process.pid % 250);
     try {
       const { bridge } = hosts;

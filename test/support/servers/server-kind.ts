@@ -5,7 +5,7 @@ export interface ServerFacts {
   readonly title: string;
   /** The environment variable that names the server, and through which the global set-up tells the tests. */
   readonly variable: string;
-  /** Protocol and account of a server nobody told us about: the one a fresh local install or container lets in. */
+  /** Protocol and account of a server without a configured URL: those that a fresh local install or container accepts. */
   readonly scheme: string;
   readonly account: string;
   /** What follows the port in the URL: the database to connect to while creating another. */

@@ -52,5 +52,5 @@ export function main() {
     forgetWorkers();
     forgetFacts();
   };
-  statusFeed(onStatus, { onAway, onBack: reader.confirmAgain });
+  statusFeed(onStatus, { onUnknown: chart.addGap, onAway, onBack: reader.confirmAgain });
 }

@@ -3,7 +3,7 @@ import { axisCount, clock, count } from './words.js';
 
 /** How fast IDs are issued, from a counter that is looked at now and then. */
 export class RateSamples {
-  /** @type {{ atMs: number, rate: number }[]} the oldest first */
+  /** @type {{ atMs: number, rate: number | undefined }[]} the oldest first; a sample without a rate is a gap */
   samples = [];
   #last;
 
@@ -23,12 +23,33 @@ export class RateSamples {
     this.samples = this.samples.filter((sample) => atMs - sample.atMs <= this.keepMs);
   }
 
+  /**
+   * The counter cannot be read: there is no rate until it has been read twice again. A rate over the whole time would be
+   * one that the service never had.
+   */
+  addGap() {
+    const last = this.samples.at(-1);
+    this.#last = undefined;
+    if (last?.rate !== undefined) this.samples.push({ atMs: last.atMs, rate: undefined });
+  }
+
+  /** The samples between two gaps are one run; a run has one sample at least. */
+  get runs() {
+    const runs = [[]];
+    for (const sample of this.samples) {
+      if (sample.rate === undefined) runs.push([]);
+      else runs.at(-1).push(sample);
+    }
+    return runs.filter((run) => run.length > 0);
+  }
+
+  /** The last rate; undefined before the first and after a gap. */
   get now() {
     return this.samples.at(-1)?.rate;
   }
 
   get highest() {
-    return Math.max(0, ...this.samples.map(({ rate }) => rate));
+    return Math.max(0, ...this.samples.map(({ rate }) => rate ?? 0));
   }
 }
 
@@ -68,11 +89,11 @@ export function rateChart() {
     for (const [at, words, anchor] of labels) {
       chart.append(svgElement('text', { x: at, y: HEIGHT - 4, 'text-anchor': anchor }, words));
     }
-    const points = rates.samples.map(({ atMs, rate }) => `${x(atMs).toFixed(1)},${y(rate).toFixed(1)}`);
-    if (points.length > 1) {
-      const from = x(rates.samples[0].atMs);
+    for (const run of rates.runs.filter(({ length }) => length > 1)) {
+      const points = run.map(({ atMs, rate }) => `${x(atMs).toFixed(1)},${y(rate).toFixed(1)}`);
+      const [from, to] = [run[0], run.at(-1)].map(({ atMs }) => x(atMs));
       chart.append(
-        svgElement('path', { class: 'area', d: `M${from},${ground}L${points.join('L')}L${x(end)},${ground}Z` }),
+        svgElement('path', { class: 'area', d: `M${from},${ground}L${points.join('L')}L${to},${ground}Z` }),
         svgElement('polyline', { class: 'line', points: points.join(' ') }),
       );
     }
@@ -87,6 +108,7 @@ export function rateChart() {
     const now = Date.now();
     const end = rates.samples.at(-1)?.atMs ?? 0;
     const rows = rates.samples
+      .filter(({ rate }) => rate !== undefined)
       .slice(-TABLE_ROWS)
       .reverse()
       .map(({ atMs, rate }) =>
@@ -102,19 +124,28 @@ export function rateChart() {
 
   new ResizeObserver(draw).observe(box);
   draw();
+  const show = () => {
+    setText(document.getElementById('chart-now'), rates.now === undefined ? '–' : count(Math.round(rates.now)));
+    draw();
+    fillTable();
+  };
   return {
     add: (issued, atMs) => {
       rates.add(issued, atMs);
-      setText(document.getElementById('chart-now'), rates.now === undefined ? '–' : count(Math.round(rates.now)));
-      draw();
-      fillTable();
+      show();
+    },
+    /** The service does not tell the counter: its last rate is not the rate of now. Safe to call twice. */
+    addGap: () => {
+      rates.addGap();
+      show();
     },
   };
 }
 
 function spoken(rates) {
-  if (rates.now === undefined) return 'No numbers yet';
-  const [now, highest] = [rates.now, rates.highest].map((rate) => count(Math.round(rate)));
+  if (rates.samples.length === 0) return 'No numbers yet';
+  const [now, highest] = [rates.now ?? 0, rates.highest].map((rate) => count(Math.round(rate)));
+  if (rates.now === undefined) return `No rate now; the highest of the last minute is ${highest}`;
   return `Now ${now} IDs per second; the highest of the last minute is ${highest}`;
 }
 

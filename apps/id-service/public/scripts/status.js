@@ -23,9 +23,10 @@ const STATES = {
 /**
  * Asks `GET /v1/status` every second, shows in the header how the service is, and says when it goes away and comes back.
  * @param {(status: object, atMs: number) => void} onStatus
- * @param {{ onAway(): void, onBack(): void }} changes
+ * @param {{ onUnknown(): void, onAway(): void, onBack(): void }} changes `onUnknown` is called for each answer that is
+ * missing or an error, from the second in a row on
  */
-export function statusFeed(onStatus, { onAway, onBack }) {
+export function statusFeed(onStatus, { onUnknown, onAway, onBack }) {
   const state = document.getElementById('state');
   const text = document.getElementById('state-text');
   const banner = document.getElementById('connection');
@@ -53,6 +54,7 @@ export function statusFeed(onStatus, { onAway, onBack }) {
     } catch (problem) {
       failures++;
       if (failures < AWAY_AFTER) return undefined;
+      onUnknown();
       if (problem.status !== 0) {
         show('waiting', 'Trouble');
         setText(banner, problem.message);

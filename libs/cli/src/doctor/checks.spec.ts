@@ -72,7 +72,7 @@ describe('the check of the layout', () => {
   const disjoint = resolveLayout({ ...options, workIdLength: 4, endBitsValue: 1 }, now).layout.fingerprint;
 
   it.each([
-    { what: 'nobody else', rows: [], layouts: [resolved.layout.fingerprint], state: 'ok' },
+    { what: 'no other program', rows: [], layouts: [resolved.layout.fingerprint], state: 'ok' },
     { what: 'an earlier one that issued nothing', rows: [], layouts: [other], state: 'ok' },
     {
       what: 'an earlier one whose IDs were smaller',

@@ -3,9 +3,9 @@ import type { Engine, Family } from './engine.js';
 
 /**
  * What is left out in the control, which must repeat IDs.
- * - `terms`: nobody notices another server, nor an old session.
- * - `fence`: nobody fences what was restored.
- * - `memory`: nobody waits after a Redis has lost its memory.
+ * - `terms`: no process notices another server or an old session.
+ * - `fence`: the restored table is not fenced.
+ * - `memory`: no process waits after a Redis has lost its memory.
  * - `original`: all of it; the protocol of the original, under the same faults and those of processes.
  */
 export type Omission = 'terms' | 'fence' | 'memory' | 'original';

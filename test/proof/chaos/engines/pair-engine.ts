@@ -88,7 +88,7 @@ export class PairEngine implements Engine {
     await this.pair.primary.restart();
   }
 
-  /** A planned one: nobody writes until the standby has everything. */
+  /** A planned one: no process writes until the standby has everything. */
   private async switchover(): Promise<void> {
     this.point(undefined);
     await this.pair.holdReplication();

@@ -44,7 +44,7 @@ export async function startSentinel(): Promise<RedisServers> {
     for (let more = 0; more < 2; more++) {
       const replica = await startVolatileRedis();
       nodes.push(replica);
-      // Not by an argument: whoever is promoted and restarted would follow its replica then.
+      // Not by an argument: a server that is promoted and restarted would follow its replica then.
       await runCommand(cli, ['-p', String(replica.port), 'REPLICAOF', '127.0.0.1', String(port)], {
         withinMs: READY_MS,
       });

@@ -50,7 +50,7 @@ export class RestoreEngine implements Engine {
     await Promise.all([this.server.stop(), this.ways.main.stop(), this.ways.side.stop()]);
   }
 
-  /** As docs/operations.md says: nobody reaches it until it is fenced and segments are raised. */
+  /** As docs/operations.md says: no process reaches it until it is fenced and segments are raised. */
   private readonly restore: Fault = async ({ comer, taker, issues }) => {
     const { primary } = this.server;
     const { main, side } = this.ways;

@@ -55,7 +55,7 @@ class SegmentProcess extends ChaosProcess<SegmentOrders, IdService> {
     return ids.fill(new BigInt64Array(size), code);
   }
 
-  /** Several that wait at once; whoever waited too long has taken nothing. */
+  /** Several that wait at once; a call that waited too long has taken nothing. */
   private async burst(ids: IdService, code: string | undefined): Promise<BigInt64Array> {
     const calls = await Promise.allSettled(Array.from({ length: BURST }, () => ids.nextIdAsync(code)));
     const got = calls.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : []));

@@ -22,7 +22,7 @@ export interface SegmentReport {
   readonly seconds: number;
   readonly numbers: number;
   readonly duplicates: number;
-  /** Numbers up to the rows' last that nobody issued. */
+  /** Numbers up to the rows' last that no process issued. */
   readonly lost: number;
   readonly lostBy: Readonly<Partial<Record<LossKind, number>>>;
   readonly unexplained: number;
@@ -98,7 +98,7 @@ function failuresOf(options: SegmentRunOptions, findings: SegmentFindings): stri
 
 type Counts = Partial<Readonly<Record<FiredFault, number>>>;
 
-/** Whoever a fault is meant for may be gone; in all, a third must have happened. */
+/** The process that a fault is meant for may be gone; in all, a third must have happened. */
 function missedFloors({ floors }: SegmentRunOptions, planned: Counts, fired: Counts): string[] {
   const missed = (what: string, wanted: number, count: number): string[] =>
     count < wanted ? [`${what} fired ${count} times, ${wanted} wanted`] : [];

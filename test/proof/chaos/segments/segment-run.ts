@@ -16,7 +16,7 @@ import { makeSegmentReport, type SegmentReport } from './segment-report.js';
 
 const RECOVER_MS = 120_000;
 
-/** Longer than this, nobody waits for an answer any more. */
+/** No caller waits longer than this for an answer. */
 const LIMITS = { leaseMs: 2 * OP_TIMEOUT_MS, opTimeoutMs: OP_TIMEOUT_MS };
 
 const CHILD = 'test/proof/chaos/segments/segment-process';

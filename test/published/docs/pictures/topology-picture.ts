@@ -25,8 +25,8 @@ function inApplication(y: number): string[] {
     arrow(72, y + 104, 72, y + 148),
     arrow(200, y + 104, 200, y + 148),
     label(136, y + 130, 'every 10 s'),
-    text(274, y + 50, 'An ID asks', { 'font-size': 12 }),
-    text(274, y + 66, 'nobody: it is', { 'font-size': 12 }),
+    text(274, y + 50, 'An ID needs no', { 'font-size': 12 }),
+    text(274, y + 66, 'request: it is', { 'font-size': 12 }),
     text(274, y + 82, 'counted here.', { 'font-size': 12 }),
   ];
 }
