@@ -17,7 +17,7 @@ const rounded = (column: string, cure: RegExp, path = 'column'): unknown => ({
 
 describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision of IDs on %s', (kind) => {
   let databases: TestDatabase[];
-  beforeAll(async () => (databases = await Promise.all(Array.from({ length: 4 }, () => testDatabase(kind)))));
+  beforeAll(async () => (databases = await Promise.all(Array.from({ length: 5 }, () => testDatabase(kind)))));
   afterAll(() => Promise.all(databases.map((each) => each.drop())));
 
   it('of Drizzle', async () => {
@@ -116,6 +116,41 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
       }),
     });
   });
+
+  it.each(kind === 'mariadb' ? ['mariadb', 'mysql'] : [kind])('of Sequelize, dialect %s', async (dialect) => {
+    const all = ['Customer.id', 'Order.id', 'Item.id', 'Tag.id', 'Tagging.id'];
+    const found = await runSuite<Found>('sequelize', 'precision', { database: databases[4]!.options, dialect });
+    expect(found).toEqual({
+      'as it is': all,
+      bigint: all,
+      number: all,
+      typed: all,
+      'no service': 'NO_OPEN_SERVICE',
+      'no keys of ours': 'CONFIGURATION',
+      'without withSnowflakes()': 'CONFIGURATION',
+      'a database that is down': expect.stringMatching(
+        kind === 'sqlite' ? /^Error$/ : /^SequelizeConnection.*Error$/,
+      ) as unknown,
+      ...{
+        postgres: {
+          'a parser of the process': rounded('Customer.id', /types\.setTypeParser\(20/),
+          'number, parsed': all,
+          control: '9223372036854776000',
+        },
+        mariadb: {
+          typeCast: rounded('Customer.id', /typeCast is set: let it call next\(\) for LONGLONG/),
+          'a setting': rounded('Customer.id', /supportBigNumbers is off/),
+        },
+        sqlite: {
+          'a bigint of a migration': rounded('Order.id', /^sqlite3 .*: make the column a text$/),
+          'number, a bigint of a migration': all,
+          'an integer primary key': rounded('Order.id', /make the column a text$/),
+          'a varchar of a migration': all,
+          control: '9223372036854776000',
+        },
+      }[kind],
+    });
+  });
 });
 
 describe.each(databaseKinds.filter((kind) => kind === 'mariadb' || kind === 'postgres'))(
@@ -142,6 +177,7 @@ describe.each(databaseKinds.filter((kind) => kind === 'mariadb' || kind === 'pos
       ['drizzle', 'db (Drizzle)', 'orders.id'],
       ['kysely', 'default (Kysely)', 'orders.id'],
       ...(kind === 'postgres' ? [['mikro-orm', 'orm (MikroORM)', 'Order.id'] as const] : []),
+      ['sequelize', 'sequelize (Sequelize)', 'Order.id'],
     ])('looks at the database of %s, and ends', async (orm, name, key) => {
       const exact = await doctor(orm, true);
       expect(exact.lines[0]).toContain(`ok    precision       ${name}: IDs keep their digits: ${key}`);

@@ -1,4 +1,4 @@
-import { PermanentError } from '@raindrop/core/internal';
+import { PermanentError, UnsafeSnowflakeError } from '@raindrop/core/internal';
 import type { Keys, LayoutSize } from './ids.js';
 
 /** The options of a check of precision. */
@@ -79,6 +79,45 @@ export function samplesOf<Key extends SampledKey>(given: readonly Key[], { layou
 /** Writes a sample in SQL. Every database treats a number of this size as a `bigint`. */
 export function literalOf({ id, isText }: Pick<Sample<unknown>, 'id' | 'isText'>): string {
   return isText ? `'${id}'` : String(id);
+}
+
+/** A key as messages and the report name it: `Entity.property`. */
+export interface NamedKey extends SampledKey {
+  readonly place: string;
+}
+
+/**
+ * Sends the samples of these keys in one SELECT, and compares what each key reads.
+ * @param select returns the row of the SELECT, through the application's own connection
+ * @param cure says what to do about a column that is rounded
+ * @throws RoundedIdsError; NoOpenServiceError when a key's service is not open, and the options name no layout
+ */
+export async function checkSamples(
+  keys: readonly NamedKey[],
+  options: PrecisionOptions,
+  select: (sql: string) => Promise<Readonly<Record<string, unknown>>>,
+  cure: () => string,
+): Promise<PrecisionReport> {
+  const samples = samplesOf(keys, options);
+  const columns = samples.map((sample, index) => `${literalOf(sample)} as sample${index}`);
+  const row = await select(`select ${columns.join(', ')}`);
+  for (const [index, { id, keys: its }] of samples.entries()) {
+    const value = row[`sample${index}`];
+    for (const { source, place } of its) {
+      if (!isRead(source, id, value)) throw new RoundedIdsError(place, 'column', String(id), value, cure());
+    }
+  }
+  return { exact: keys.map(({ place }) => place), warnings: [] };
+}
+
+/** Whether a key reads a driver's value as this ID. It refuses what has lost digits. */
+function isRead({ form, place }: Keys, id: bigint, value: unknown): boolean {
+  try {
+    return form.read(value, place) === form.of(id);
+  } catch (error) {
+    if (error instanceof UnsafeSnowflakeError) return false;
+    throw error;
+  }
 }
 
 export type Database = 'postgres' | 'mysql' | 'sqlite';

@@ -285,14 +285,14 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
       (await Order.bulkCreate([])).length,
     ];
   },
-  'conditions that are none': async () => [
+  'invalid conditions': async () => [
     await outcome(() => Order.findAll({ where: { id: '1 or 1=1' } })),
     await outcome(() => Order.findAll({ where: { id: ['1', { toString: () => '2) or (1=1' }] as never } })),
     await outcome(() => Order.increment('quantity', { where: { id: 'x' } })),
     await outcome(() => Order.findByPk(undefined)),
     (await outcome(() => Order.findAll({ where: { id: null as never } }))) as unknown[],
   ],
-  'a foreign key that is none': () => outcome(() => Order.create({ code: code(), customerId: 'Ada' })),
+  'an invalid foreign key': () => outcome(() => Order.create({ code: code(), customerId: 'Ada' })),
   'foreign keys that Sequelize makes': async () => {
     const owners = await table('owners', { id: snowflakeKey({ ids, prefix: 'owner' }) });
     const owned = sequelize.define('owned', { name: DataTypes.STRING }, { tableName: 'owned', timestamps: false });
@@ -304,6 +304,88 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
     const [first] = await owned.findAll({ where: { ownerId: idOf(owner) } });
     const found = await owners.findOne({ include: [{ association: 'all', separate: true }] });
     return [first?.get('ownerId') === owner.get('id'), plain(found!.get('all') as Model[])];
+  },
+  'an include with options of its own': async () => {
+    const group = await table('groups_of', {
+      id: snowflakeKey({ ids }),
+      name: { type: DataTypes.STRING, unique: true },
+    });
+    const member = await table('members', {
+      id: snowflakeKey({ ids }),
+      name: { type: DataTypes.STRING, unique: true },
+      note: DataTypes.STRING,
+      groupId: snowflakeReference(),
+    });
+    const joined = { through: 'group_members', timestamps: false };
+    group.hasMany(member, { foreignKey: 'groupId', as: 'members' });
+    member.belongsTo(group, { foreignKey: 'groupId', as: 'group' });
+    group.belongsToMany(member, { ...joined, as: 'guests' });
+    member.belongsToMany(group, { ...joined, as: 'visits' });
+    await sequelize.models['group_members']!.sync({ force: true });
+    const old = await member.create({ name: 'a', note: 'before' });
+    const insert = async (as: string, options: object): Promise<unknown> => {
+      const nested = [{ name: 'a', note: 'after' }, { name: code() }];
+      const [made] = await group.bulkCreate([{ name: code(), [as]: nested }], {
+        include: [{ association: as, ...options }],
+      });
+      const rows = await member.findAll();
+      return (made!.get(as) as Model[]).map((each) => {
+        const row = rows.find((one) => one.get('name') === each.get('name'));
+        return each.get('id') === null ? null : idOf(row) === idOf(each);
+      });
+    };
+    const results = [
+      await insert('members', { updateOnDuplicate: ['id', 'note'] }),
+      await insert('members', { ignoreDuplicates: true }),
+      await outcome(() => insert('guests', { ignoreDuplicates: true })),
+      await outcome(() =>
+        member.bulkCreate([{ name: code(), group: { name: code() } }], {
+          include: [{ association: 'group', ignoreDuplicates: true } as never],
+        }),
+      ),
+      idOf(await member.findOne({ where: { name: 'a', note: 'after' } })) === idOf(old),
+    ];
+    await sequelize.models['group_members']!.drop();
+    await member.drop();
+    return results;
+  },
+  'an index with options': async () => {
+    const made = await table(
+      'indexed',
+      { id: snowflakeKey({ ids }), code: DataTypes.STRING, note: DataTypes.STRING },
+      { indexes: [{ unique: true, fields: [{ name: 'code', order: 'DESC' }] }] },
+    );
+    const { id } = (await made.create({ code: 'a' })).get() as { id: string };
+    const [upserted] = await made.upsert(
+      { code: 'a', note: 'after' },
+      isMysql ? {} : { conflictFields: ['code'] as never },
+    );
+    return idOf(upserted) === id;
+  },
+  'a key in a migration': () => outcome(() => queries.createTable('migrated', { id: snowflakeKey({ ids }) } as never)),
+  'a service that fails inside an include': async () => {
+    let left = 0;
+    const failing: KeyIds = {
+      nextId: () => BigInt(failing.nextString()),
+      nextString: () => {
+        if (left-- <= 0) throw Object.assign(new Error('the lease is lost'), { errorCode: 'LEASE_LOST' });
+        return ids.nextString();
+      },
+    };
+    const parent = await table('failing', { id: snowflakeKey({ ids: failing }) });
+    const child = await table('failed', { id: snowflakeKey({ ids: failing }), parentId: snowflakeReference() });
+    parent.hasMany(child, { foreignKey: 'parentId', as: 'all' });
+    const record = { all: [{}, {}] };
+    const inserts = [
+      () => parent.create(record, { include: ['all'] }),
+      () => parent.bulkCreate([record], { include: ['all'] }),
+    ];
+    const results: unknown[] = [];
+    for (const insert of inserts) {
+      left = 2;
+      results.push(await outcome(insert));
+    }
+    return [...results, await parent.count(), await child.count()];
   },
   'a table without a model': () =>
     outcome(async () => {

@@ -264,13 +264,13 @@ function writesOf(shop: OpenShop): Record<string, Record<string, Write>> {
         return [id];
       },
     },
-    'write upsert of nothing but the key': {
+    'write upsert that updates only the key': {
       'bulkCreate, updateOnDuplicate': async (code) => {
         await Order.bulkCreate([{ code }], { updateOnDuplicate: ['id'] as never });
       },
       'queryInterface.bulkInsert': async (code) => {
         await queries.bulkInsert('orders', [{ code }], {
-          updateOnDuplicate: ['id', 'code'],
+          updateOnDuplicate: ['id'],
           upsertKeys: ['code'],
         } as never);
       },
@@ -356,7 +356,7 @@ function writesOf(shop: OpenShop): Record<string, Record<string, Write>> {
         return [order.id];
       },
     },
-    'write nested, of rows that may be there': {
+    'write nested bulk, of parents that may already exist': {
       'bulkCreate, ignoreDuplicates': async (code) => {
         await Order.bulkCreate([{ code, items: [{ name: 'x' }] }], { include: ['items'], ignoreDuplicates: true });
       },
@@ -386,12 +386,19 @@ function writesOf(shop: OpenShop): Record<string, Record<string, Write>> {
         await queries.bulkInsert({ tableName: 'orders' }, [{ code: tag }]);
         return idsIn(tag);
       },
+      'bulkInsert, updateOnDuplicate': async (code) => {
+        const id = await existing(code);
+        const options = { updateOnDuplicate: ['id', 'customer_name'], upsertKeys: ['code'] };
+        await queries.bulkInsert('orders', [{ code, customer_name: 'after' }], options as never);
+        same((await stored(code))[0]!.customer, 'after');
+        return [id];
+      },
       insert: async (tag) => {
         await queries.insert(null, 'orders', { code: tag });
         return idsIn(tag);
       },
     },
-    'write a key that is none': {
+    'write an invalid key': {
       create: async (code) => {
         await Order.create({ id: '12abc', code });
       },
@@ -432,12 +439,24 @@ function readsOf({ form, sequelize, shown }: OpenShop): Record<string, Record<st
       findAll: async () => (await Order.findAll({ where })).map(({ id }) => id),
       findByPk: async (id) => [(await Order.findByPk(id, { rejectOnEmpty: true })).id],
       'findAll, key in': async (id) => (await Order.findAll({ where: { id: [id] } })).map((one) => one.id),
+      'findAll, key in a list of two': async (id) =>
+        (await Order.findAll({ where: { id: { [Op.or]: [id, { [Op.in]: [id] }] } } })).map((one) => one.id),
+      ...(dialect === 'postgres' && {
+        'findAll, any key of': async (id: Id) =>
+          (await Order.findAll({ where: { id: { [Op.any]: [id] } } })).map((one) => one.id),
+      }),
+      'max, min': async (id) => [
+        await Order.max<Id, Order>('id', { where }),
+        await Order.min<Id, Order>('id', { where: { id: { [Op.gte]: id } } }),
+        (await Order.max<Id, Order>('id', { where: { code: 'none' } })) ?? id,
+      ],
       'findAll, key at least': async (id) =>
         (await Order.findAll({ where: { id: { [Op.gte]: id } } })).map((one) => one.id),
       'reload, update': async (id) => {
         const order = await Order.findByPk(id, { rejectOnEmpty: true });
         await order.update({ customer: 'Zoe' });
         await order.increment('quantity');
+        same(order.id, id);
         await Order.decrement('quantity', { by: 5, where: { id: [id] } });
         await order.reload();
         same(`${order.customer} ${order.quantity}`, 'Zoe -4');
@@ -461,6 +480,8 @@ function readsOf({ form, sequelize, shown }: OpenShop): Record<string, Record<st
     'read relation': {
       'include, separate': async () =>
         withItems(await Order.findAll({ where, include: [{ association: 'items', separate: true }] })),
+      'include, separate and limited': async () =>
+        withItems(await Order.findAll({ where, include: [{ association: 'items', separate: true, limit: 1 }] })),
       getItems: async () => {
         const order = await Order.findOne({ where, rejectOnEmpty: true });
         const items = await (order as unknown as { getItems(): Promise<Item[]> }).getItems();

@@ -5,9 +5,9 @@ import { InjectModel, SequelizeModule } from '@nestjs/sequelize';
 import { type BeforeApplicationShutdown, Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import { snowflakeKey, withSnowflakes } from '@raindrop/orm/sequelize';
+import { checkPrecision, snowflakeKey, withSnowflakes } from '@raindrop/orm/sequelize';
 import type { CreationOptional, InferAttributes, InferCreationAttributes } from 'sequelize';
-import { Column, Model, Table } from 'sequelize-typescript';
+import { Column, Model, Sequelize, Table } from 'sequelize-typescript';
 import { database } from './shop.js';
 
 const { host, port, username, password, database: name } = database;
@@ -57,6 +57,7 @@ class OrdersModule {}
 class AppModule {}
 
 const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
+await checkPrecision(app.get(Sequelize));
 const orders = app.get(Orders);
 const stored = await Order.findAll({ order: [['id', 'asc']] });
 equal(stored.map(({ id }) => id).join(), orders.saved.map(({ id }) => id).join());

@@ -74,6 +74,12 @@ const ORMS: readonly Orm[] = [
     },
     close: (orm) => call(orm, 'close', true),
   },
+  {
+    title: 'Sequelize',
+    entries: ['@raindrop/orm/sequelize'],
+    isOne: (value) => has(value, 'define', 'getQueryInterface', 'close'),
+    close: (sequelize) => call(sequelize, 'close'),
+  },
 ];
 
 /** One of the application's databases. */
@@ -102,7 +108,7 @@ export async function withApp<T>(
     if (databases.length === 0) {
       const names = Object.keys(exported).join(', ') || 'nothing';
       throw new InputError(
-        `--app ${path} exports no DataSource of TypeORM, no Kysely, no database of Drizzle and no MikroORM; it exports ${names}`,
+        `--app ${path} exports no DataSource of TypeORM, no Kysely, no database of Drizzle, no MikroORM and no Sequelize; it exports ${names}`,
       );
     }
     const require = createRequire(file);

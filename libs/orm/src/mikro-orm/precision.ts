@@ -1,17 +1,14 @@
 /** Precision: the largest ID, sent through the ORM's own connection and read as a key is. */
 
 import { ConfigurationError } from '@raindrop/core';
-import { UnsafeSnowflakeError } from '@raindrop/core/internal';
 import type { Platform } from '@mikro-orm/core';
-import type { Keys } from '../ids.js';
 import {
+  checkSamples,
   cureOf,
   type DriverSettings,
-  literalOf,
+  type NamedKey,
   type PrecisionOptions,
   type PrecisionReport,
-  RoundedIdsError,
-  samplesOf,
 } from '../precision.js';
 import { isSqlite, type Key, keysOf, type Meta } from './key.js';
 
@@ -37,14 +34,9 @@ export async function checkPrecision(orm: MikroOrmLike, options: PrecisionOption
     const message = 'have no @SnowflakePrimaryKey() and no snowflakeKey()';
     throw new ConfigurationError([{ option: 'entities', given: 'those of the ORM', message }]);
   }
-  const samples = samplesOf(keys.map(sampledKey), options);
-  const select = samples.map((sample, index) => `${literalOf(sample)} as sample${index}`).join(', ');
-  const [row] = await em.getConnection().execute(`select ${select}`);
-  for (const [index, { id, keys: its }] of samples.entries()) {
-    const value = row![`sample${index}`];
-    for (const { key } of its) demandExact(key, id, value, em.getPlatform(), orm.config);
-  }
-  return { exact: keys.map(({ place }) => place), warnings: [] };
+  const select = async (sql: string): Promise<Readonly<Record<string, unknown>>> =>
+    (await em.getConnection().execute(sql))[0]!;
+  return checkSamples(keys.map(namedKey), options, select, () => cure(em.getPlatform(), orm.config));
 }
 
 interface SampledManager {
@@ -52,21 +44,14 @@ interface SampledManager {
   getPlatform(): Platform;
 }
 
-function sampledKey(key: Key): { key: Key; source: Keys; isText: boolean } {
-  return { key, source: key.customType.keys, isText: /text|char/i.test(key.columnTypes?.[0] ?? '') };
+function namedKey({ place, customType, columnTypes }: Key): NamedKey {
+  return { place, source: customType.keys, isText: /text|char/i.test(columnTypes?.[0] ?? '') };
 }
 
-/** @throws RoundedIdsError */
-function demandExact(key: Key, id: bigint, value: unknown, platform: Platform, config: object): void {
-  const { form } = key.customType.keys;
-  try {
-    if (form.read(value, key.place) === form.of(id)) return;
-  } catch (error) {
-    if (!(error instanceof UnsafeSnowflakeError)) throw error;
-  }
+function cure(platform: Platform, config: object): string {
   const database = isSqlite(platform) ? 'sqlite' : /my|maria/i.test(platform.constructor.name) ? 'mysql' : 'postgres';
   const given = (config as { get(name: string): unknown }).get('driverOptions') as { connection?: object } | undefined;
   // MikroORM sets it to true by default.
   const settings: DriverSettings = { supportBigNumbers: true, ...given, ...given?.connection };
-  throw new RoundedIdsError(key.place, 'column', String(id), value, cureOf(database, settings));
+  return cureOf(database, settings);
 }

@@ -86,19 +86,27 @@ export class SnowflakeType {
   }
 
   /** @throws InvalidIdError for what is no ID: on MySQL it would become a part of the SQL */
-  stringify(value: unknown, { field }: StringifyOptions = {}): unknown {
+  stringify(value: unknown, options: StringifyOptions = {}): unknown {
+    // Of `Op.any` and `Op.all`, in an array of numbers: PostgreSQL compares no bigint with texts.
+    const isList = this.dialect === 'postgres' && Array.isArray(value);
+    return isList ? value.map((each) => BigInt(this.digitsOf(each, options))) : this.digitsOf(value, options);
+  }
+
+  private digitsOf(value: unknown, { field }: StringifyOptions): string {
     const place = field?.Model === undefined ? this.keys.place : `${field.Model.name}.${field.fieldName}`;
-    if (isId(value)) return this.keys.form.compare(value, place);
+    if (isId(value)) return this.keys.form.compare(value, place) as string;
     throw new InvalidIdError('id', value, 'a text, a bigint or a number', place);
   }
 
   bindParam(value: unknown, options: StringifyOptions & { bindParam(value: unknown): unknown }): unknown {
-    return options.bindParam(this.stringify(value, options));
+    return options.bindParam(this.digitsOf(value, options));
   }
 
   private assertPlaced(): void {
     if (this.dialect !== undefined) return;
-    const message = 'needs Sequelize to be made with withSnowflakes(): new Sequelize(withSnowflakes({ ... }))';
+    const message =
+      'needs a model, and Sequelize to be made with withSnowflakes(): new Sequelize(withSnowflakes({ ... })). In a ' +
+      "migration write { type: 'BIGINT', allowNull: false, primaryKey: true }, on SQLite 'TEXT'";
     throw new ConfigurationError([{ option: this.keys.place, given: 'without it', message }]);
   }
 }

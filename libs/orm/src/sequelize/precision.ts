@@ -1,0 +1,61 @@
+/** Precision: the largest ID, sent through Sequelize's own connection and read as a key is. */
+
+import { ConfigurationError } from '@raindrop/core';
+import { QueryTypes, type Sequelize } from 'sequelize';
+import {
+  checkSamples,
+  cureOf,
+  type DriverSettings,
+  type NamedKey,
+  type PrecisionOptions,
+  type PrecisionReport,
+} from '../precision.js';
+import { isMysql, type Key, keysOf } from './key.js';
+
+/**
+ * Sends the largest ID of the models' keys through Sequelize's own connection, in one SELECT, and compares the value that
+ * a key would have. Await it once the models are defined. Sequelize loads no relations as JSON. On SQLite it first asks
+ * each table for the type of its key: a migration may have made it an integer.
+ * @returns the exact keys; there are no warnings
+ * @throws RoundedIdsError if digits are lost, with the setting; NoOpenServiceError if the keys' service is not open;
+ * ConfigurationError if no model has such a key; Sequelize's error if the database does not answer
+ */
+export async function checkPrecision(sequelize: Sequelize, options: PrecisionOptions = {}): Promise<PrecisionReport> {
+  const keys: NamedKey[] = [];
+  for (const model of Object.values(sequelize.models)) {
+    for (const key of keysOf(model as never)) {
+      keys.push({ place: key.place, source: key.type.keys, isText: await isText(sequelize, model.tableName, key) });
+    }
+  }
+  if (keys.length === 0) {
+    const message = 'have no snowflakeKey()';
+    throw new ConfigurationError([{ option: 'models', given: 'those of Sequelize', message }]);
+  }
+  const select = async (sql: string): Promise<Record<string, unknown>> => {
+    const [row] = await sequelize.query<Record<string, unknown>>(sql, { type: QueryTypes.SELECT });
+    return row!;
+  };
+  return checkSamples(keys, options, select, () => cure(sequelize));
+}
+
+/** Whether the database keeps the IDs of this key as texts: on SQLite as the table says, if it is there. */
+async function isText(sequelize: Sequelize, table: string, { type, field }: Key): Promise<boolean> {
+  let column = type.toSql();
+  if (sequelize.getDialect() === 'sqlite') {
+    const sql = 'select type from pragma_table_info(:table) where name = :field';
+    const options = { type: QueryTypes.SELECT, replacements: { table, field } } as const;
+    const [found] = await sequelize.query<{ readonly type: string }>(sql, options);
+    column = found?.type ?? column;
+  }
+  return !/int/i.test(column) && /char|clob|text|blob|^$/i.test(column);
+}
+
+function cure(sequelize: Sequelize): string {
+  const dialect = sequelize.getDialect();
+  if (dialect === 'sqlite') return 'sqlite3 makes a number of every integer: make the column a text';
+  const { dialectOptions } = (sequelize as unknown as { readonly options: { readonly dialectOptions?: object } })
+    .options;
+  // Sequelize sets it to true by default. On PostgreSQL it reads by the type parsers of the process.
+  const settings: DriverSettings = { supportBigNumbers: true, ...dialectOptions };
+  return isMysql(dialect) ? cureOf('mysql', settings) : cureOf('postgres', undefined);
+}
