@@ -151,7 +151,7 @@ const wrong: (readonly [unknown] | readonly [unknown, (extension: SnowflakesExte
   [
     {
       models: Object.fromEntries(
-        ['Customer', 'Profile', 'Order', 'Line', 'Tag', 'Bare', 'Typed'].map((each) => [each, []]),
+        ['Customer', 'Profile', 'Order', 'Line', 'Tag', 'Bare', 'Typed', 'Parcel', 'Item'].map((each) => [each, []]),
       ),
     },
   ],
