@@ -1,7 +1,7 @@
 /** The extension of a client: it gives the rows of each call their IDs. */
 
 import type { KeyIds } from '../ids.js';
-import { keysOf, modelsOf, type PrismaClientLike, type SnowflakeFields, wrong } from './models.js';
+import { keysOf, modelsOf, noteExtended, type PrismaClientLike, type SnowflakeFields, wrong } from './models.js';
 import { type Data, MissingIds, WRITES } from './writes.js';
 
 /** What `$extends()` of every generated client accepts. It changes no type of the client. */
@@ -29,7 +29,7 @@ export function snowflakes(given: Source | SnowflakeFields = {}): SnowflakesExte
   keysOf('snowflakes()', 'String', shared);
   return (client: PrismaClientLike) => {
     const models = modelsOf(client, shared, listed);
-    return client.$extends({
+    const extended = client.$extends({
       name: '@raindrop/orm',
       query: {
         $allModels: {
@@ -50,6 +50,8 @@ export function snowflakes(given: Source | SnowflakeFields = {}): SnowflakesExte
         },
       },
     }) as ReturnType<SnowflakesExtension>;
+    noteExtended(extended, client, models);
+    return extended;
   };
 }
 

@@ -3,6 +3,7 @@
 import { inspect } from 'node:util';
 import { ConfigurationError } from '@raindrop/core';
 import { type KeyOptions, Keys } from '../ids.js';
+import type { ColumnName } from '../precision.js';
 
 /** The options of a key. The type of its field says in which form the application sees the IDs: `BigInt` or `String`. */
 export type FieldOptions = Omit<KeyOptions, 'as'>;
@@ -26,6 +27,8 @@ export interface PrismaClientLike {
   readonly _engineConfig?: {
     /** The schema, which Prisma hands over to its compiler of queries. */
     readonly inlineSchema?: string;
+    readonly activeProvider?: string;
+    readonly previewFeatures?: readonly string[];
   };
 }
 
@@ -121,4 +124,53 @@ export function keysOf(place: string, type: string | undefined, options: FieldOp
 
 export function wrong(option: string, given: unknown, message: string): ConfigurationError {
   return new ConfigurationError([{ option, given: inspect(given), message }]);
+}
+
+// The keys of extended clients.
+
+interface Extended {
+  readonly dataModel: DataModel;
+  readonly models: Models;
+}
+
+const EXTENDED = new WeakMap<object, Extended>();
+
+export function noteExtended(extended: object, { _runtimeDataModel }: PrismaClientLike, models: Models): void {
+  EXTENDED.set(extended, { dataModel: _runtimeDataModel!.models, models });
+}
+
+/** A key, and where the database keeps it. */
+export interface StoredKey extends ColumnName {
+  readonly source: Keys;
+  readonly type: 'BigInt' | 'String';
+}
+
+interface Child {
+  readonly $parent?: unknown;
+}
+
+/** Returns the keys of a client that has been extended, also if others have extended it since. */
+export function storedKeys(client: object): StoredKey[] {
+  const found: StoredKey[] = [];
+  let each: Child | null | undefined = client;
+  while (each !== undefined && each !== null) {
+    const { dataModel = {}, models = new Map() as Models } = EXTENDED.get(each) ?? {};
+    for (const [name, { keys }] of models) {
+      const { fields, dbName, schema } = dataModel[name]!;
+      for (const [field, source] of keys) {
+        const { type, dbName: column } = fields.find((one) => one.name === field)!;
+        found.push({
+          source,
+          type: type as StoredKey['type'],
+          schema: schema ?? undefined,
+          table: dbName ?? name,
+          column: column ?? field,
+        });
+      }
+    }
+    // The parent of a client without extensions is this client.
+    const parent = each.$parent as typeof each;
+    each = parent === each ? undefined : parent;
+  }
+  return found;
 }
