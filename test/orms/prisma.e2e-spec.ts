@@ -26,7 +26,7 @@ describe.each(databaseKinds)('Prisma on %s', (kind) => {
       'control: without the extension': 'NOT NULL',
       'control: an extension that fills what is asked for': ['bigint', 'NOT NULL'],
       'a typed ID and a second key, with options for each': [true, 'bigint', null, 36, ['typed', null]],
-      'keys that are none': { id: '1' },
+      'a model without keys': { id: '1' },
       ...(kind === 'sqlite' && { 'prisma-client-js': 'bigint' }),
       'no service': 'NO_OPEN_SERVICE',
       'a service that is opened later, then closed': ['bigint', 'NO_OPEN_SERVICE'],
