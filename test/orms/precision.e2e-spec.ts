@@ -17,7 +17,7 @@ const rounded = (column: string, cure: RegExp, path = 'column'): unknown => ({
 
 describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision of IDs on %s', (kind) => {
   let databases: TestDatabase[];
-  beforeAll(async () => (databases = await Promise.all(Array.from({ length: 5 }, () => testDatabase(kind)))));
+  beforeAll(async () => (databases = await Promise.all(Array.from({ length: 6 }, () => testDatabase(kind)))));
   afterAll(() => Promise.all(databases.map((each) => each.drop())));
 
   it('of Drizzle', async () => {
@@ -151,6 +151,44 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
       }[kind],
     });
   });
+
+  it('of Prisma', async () => {
+    const all = ['Customer.id', 'Profile.id', 'Order.id', 'Line.id', 'Tag.id', 'Bare.id', 'Typed.publicId'];
+    const keys = [...all, 'Parcel.id', 'Item.id', 'Item.publicId'];
+    const cure = {
+      postgres: /pg\.types\.setTypeParser\(20, \.\.\.\) or pg\.defaults\.parseInt8\. Remove it$/,
+      mariadb: /leave bigIntAsNumber out of its options$/,
+      sqlite: /PrismaBetterSqlite3 does not: use it as it is$/,
+    }[kind];
+    // Prisma makes a bigint of the driver's number.
+    const received = kind === 'sqlite' ? '9223372036854776000' : '9223372036854775808';
+    const lost = { ...(rounded('Customer.id', cure) as object), received };
+    const found = await runSuite<Found>('prisma', 'precision', { database: databases[5]!.options });
+    expect(found).toEqual({
+      'as it is': keys,
+      'with further extensions': keys,
+      'no extension': 'CONFIGURATION',
+      'no service': ['NO_OPEN_SERVICE', keys],
+      rounding: lost,
+      'rounding, IDs that numbers hold': keys,
+      // A wrong key is told, and lines get it as the key of their order: foreign keys refuse them, if there are any.
+      control: [false, kind === 'mariadb' ? 0 : 'P2003'],
+      // Text fields have bigint columns where the suite makes them so.
+      texts: kind === 'sqlite' ? [] : keys,
+      'texts, rounding': kind === 'sqlite' ? [] : lost,
+      ...(kind === 'postgres' && {
+        'texts, relationJoins': {
+          exact: keys,
+          warnings: keys.map((each) => expect.stringMatching(`^${each}: Prisma refuses .* \\(P2023\\)`) as unknown),
+        },
+        relationJoins: keys,
+        'a relation of relationJoins': true,
+        'types of the pool': keys,
+        parseInt8: lost,
+      }),
+      ...(kind === 'mariadb' && { 'settings that do not round': [keys, keys, keys] }),
+    });
+  });
 });
 
 describe.each(databaseKinds.filter((kind) => kind === 'mariadb' || kind === 'postgres'))(
@@ -176,6 +214,7 @@ describe.each(databaseKinds.filter((kind) => kind === 'mariadb' || kind === 'pos
     it.each<readonly [string, string, string]>([
       ['drizzle', 'db (Drizzle)', 'orders.id'],
       ['kysely', 'default (Kysely)', 'orders.id'],
+      ['prisma', 'prisma (Prisma)', 'Customer.id'],
       ...(kind === 'postgres' ? [['mikro-orm', 'orm (MikroORM)', 'Order.id'] as const] : []),
       ['sequelize', 'sequelize (Sequelize)', 'Order.id'],
     ])('looks at the database of %s, and ends', async (orm, name, key) => {
@@ -188,7 +227,7 @@ describe.each(databaseKinds.filter((kind) => kind === 'mariadb' || kind === 'pos
         code: 1,
         lines: [
           expect.stringMatching(
-            /^fail {2}precision .*: the connection returns 9223372036854776000 \(a number\) for the ID/,
+            /^fail {2}precision .*: the connection returns 922337203685477\d+ \(a (number|bigint)\) for the ID/,
           ),
           expect.stringMatching(/^ +-> \w/),
         ],

@@ -26,7 +26,7 @@ describe.each(databaseKinds)('Prisma on %s', (kind) => {
       'control: without the extension': 'NOT NULL',
       'control: an extension that fills what is asked for': ['bigint', 'NOT NULL'],
       'a typed ID and a second key, with options for each': [true, 'bigint', null, 36, ['typed', null]],
-      'keys that are none': { id: '1' },
+      'a model without keys': { id: '1' },
       ...(kind === 'sqlite' && { 'prisma-client-js': 'bigint' }),
       'no service': 'NO_OPEN_SERVICE',
       'a service that is opened later, then closed': ['bigint', 'NO_OPEN_SERVICE'],
@@ -56,6 +56,40 @@ describe.each(databaseKinds)('Prisma on %s', (kind) => {
         '  - models = undefined: no field is a key: mark them in the schema, id BigInt @id @default(dbgenerated())',
         `  - $extends = undefined: ${notShown}`,
       ],
+    });
+  });
+
+  it('gets no wrong ID from calls and schedules that lie in wait for one', async () => {
+    const refused = 'INSERT_REFUSED key-update';
+    expect(await runSuite<object>('prisma', 'edge-cases', { database: database.options })).toEqual({
+      'other names in the database, a key of two fields, a parent that the database counts': [
+        true,
+        '10 of 10',
+        1,
+        true,
+      ],
+      'an upsert that repeats the key by which it finds the row': [true, true, refused, refused, refused],
+      'a field named data, of JSON that looks like relations': [
+        [{ tags: { create: { one: 1 } } }, 0],
+        [{ two: 2 }, 1],
+        [[{ tags: { create: {} } }], 2],
+        ['changed', 3],
+        ['changed', 4],
+      ],
+      'an extension before it that runs each call twice at once': [[{ count: 2 }, { count: 2 }], '2 of 2'],
+      // An extension behind it sends the IDs that it sees.
+      'an extension before it, and one behind it, that sends a call again': [true, 'P2002'],
+      'an extension behind it that asks for a relation, whose keys another one shows as texts': ['string', 'string'],
+      'one promise, several times': '5 of 5',
+      'a client that is a class of the application': true,
+      'an extension that Prisma defines': true,
+      'a result without the key': [false, true, true],
+      'keys of the caller': ['7', '8', '30586178364244025', 'UNSAFE_SNOWFLAKE', 'by Prisma', 'by Prisma'],
+      'rows of the caller, used again and frozen': ['2 of 2', '6 of 6', ['name']],
+      'a program whose bigints become numbers in JSON': [true, true],
+      'a service that is closed in a transaction': ['CLOSED', 0],
+      'a service that loses its lease': ['WAIT_TIMEOUT', true, true],
+      'a transaction that waits for the next tick': 1,
     });
   });
 

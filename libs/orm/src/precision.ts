@@ -183,3 +183,43 @@ function parsesRounding(types: unknown): boolean {
   const parse = getTypeParser?.call(types, 20, 'text') as ((text: string) => unknown) | undefined;
   return typeof parse === 'function' && typeof parse('9223372036854775807') === 'number';
 }
+
+/** A column, and its table's schema if it has another one than the connection. */
+export interface ColumnName {
+  readonly schema: string | undefined;
+  readonly table: string;
+  readonly column: string;
+}
+
+/**
+ * Returns whether the database keeps a column as a `bigint`; undefined if it has no such column.
+ * @param valueOf sends `select` with this expression, and returns the value
+ */
+export async function isBigint(
+  { schema, table, column }: ColumnName,
+  database: Database,
+  valueOf: (expression: string) => Promise<unknown>,
+): Promise<boolean | undefined> {
+  const found = await valueOf(`(${BIGINT[database](quoted(table), quoted(column), schema && quoted(schema))})`);
+  return found === null || found === undefined ? undefined : Number(found) === 1;
+}
+
+type ColumnQuery = (table: string, column: string, schema: string | undefined) => string;
+
+/** Each selects 1 for a `bigint`, 0 for another type, null if there is no column. */
+const BIGINT: Readonly<Record<Database, ColumnQuery>> = {
+  postgres: (table, column, schema) =>
+    'select max((a.atttypid = 20)::int) from pg_catalog.pg_attribute a join pg_catalog.pg_class c on c.oid = a.attrelid ' +
+    'join pg_catalog.pg_namespace n on n.oid = c.relnamespace ' +
+    `where c.relname = ${table} and a.attname = ${column}${schema ? ` and n.nspname = ${schema}` : ''}`,
+  mysql: (table, column, schema = 'database()') =>
+    `select max(data_type = 'bigint') from information_schema.columns ` +
+    `where table_name = ${table} and column_name = ${column} and table_schema = ${schema}`,
+  sqlite: (table, column, schema) =>
+    `select max(type like '%int%') from pragma_table_info(${schema ? `${table}, ${schema}` : table}) ` +
+    `where name = ${column} collate nocase`,
+};
+
+function quoted(name: string): string {
+  return `'${name.replaceAll("'", "''")}'`;
+}

@@ -52,7 +52,7 @@ found['a typed ID and a second key, with options for each'] = await (async () =>
   const { id, publicId, other, uuid } = await typing.typed.create({ data: {} });
   return [/^typed_[0-9A-Za-z]{11}$/.test(id), typeof publicId, other, uuid.length, ids.codes.slice(before)];
 })();
-found['keys that are none'] = await outcome(() => typing.legacy.create({ data: { id: '1' } }));
+found['a model without keys'] = await outcome(() => typing.legacy.create({ data: { id: '1' } }));
 
 /** The generator that was usual before, whose clients are CommonJS, loaded as such. */
 if (type === 'better-sqlite3') {
@@ -151,7 +151,7 @@ const wrong: (readonly [unknown] | readonly [unknown, (extension: SnowflakesExte
   [
     {
       models: Object.fromEntries(
-        ['Customer', 'Profile', 'Order', 'Line', 'Tag', 'Bare', 'Typed'].map((each) => [each, []]),
+        ['Customer', 'Profile', 'Order', 'Line', 'Tag', 'Bare', 'Typed', 'Parcel', 'Item'].map((each) => [each, []]),
       ),
     },
   ],

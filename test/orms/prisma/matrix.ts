@@ -71,7 +71,10 @@ const WRITES: Readonly<Record<string, readonly [rows: number, ...ways: readonly 
       for (let turn = 0; turn < 3; turn++) await db.order.createMany({ data: { number: fresh() } });
     },
   ],
-  'bulk, more than a tick has': [20_000, async ({ db }) => void (await db.order.createMany({ data: many(20_000) }))],
+  'bulk, more rows than a tick has IDs': [
+    20_000,
+    async ({ db }) => void (await db.order.createMany({ data: many(20_000) })),
+  ],
   'default values': [
     4,
     async (shop) => {
@@ -241,7 +244,7 @@ const WRITES: Readonly<Record<string, readonly [rows: number, ...ways: readonly 
       await allOurs(shop, 'Customer', 'Tag');
     },
   ],
-  'the same arguments again': [
+  'the same arguments, several times': [
     3,
     async ({ db }) => {
       const args = { data: [{ number: fresh() }] };
@@ -261,7 +264,7 @@ const WRITES: Readonly<Record<string, readonly [rows: number, ...ways: readonly 
       }
     },
   ],
-  'two extensions': [
+  'with two extensions': [
     2,
     async ({ db, ids, form }) => {
       const twice = extended(db, ids, form === 'number' ? 'bigint' : form);

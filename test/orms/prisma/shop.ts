@@ -35,15 +35,25 @@ export const dbConfig =
 
 /** A client of its own. `joins` loads relations in one query, where the database has that. */
 export async function connect(form: Form, generated: 'client' | 'joins' = 'client'): Promise<Client> {
-  const key = form === 'text' ? 'String' : 'BigInt';
-  const module = (await import(`./generated/${provider}-${key}/${generated}/client.js`)) as typeof postgres;
-  return new module.PrismaClient({ adapter: adapter() });
+  const Generated = await clientOf(form, generated);
+  return new Generated({ adapter: adapter() });
 }
 
-export function adapter(): PrismaPg | PrismaMariaDb | PrismaBetterSqlite3 {
+/** The class of a generated client. */
+export async function clientOf(
+  form: Form,
+  generated: 'client' | 'joins' = 'client',
+): Promise<typeof postgres.PrismaClient> {
+  const key = form === 'text' ? 'String' : 'BigInt';
+  const module = (await import(`./generated/${provider}-${key}/${generated}/client.js`)) as typeof postgres;
+  return module.PrismaClient;
+}
+
+/** @param options of the driver; SQLite has none */
+export function adapter(options: object = {}): PrismaPg | PrismaMariaDb | PrismaBetterSqlite3 {
   const { host, port, username: user, password, database: name } = database;
   if (type === 'better-sqlite3') return new PrismaBetterSqlite3({ url: `file:${name}` });
-  const address = { host, port: Number(port), user, password, database: name };
+  const address = { host, port: Number(port), user, password, database: name, ...options };
   return type === 'postgres' ? new PrismaPg(address) : new PrismaMariaDb({ ...address, allowPublicKeyRetrieval: true });
 }
 
@@ -57,7 +67,8 @@ export async function makeTables(client: Client, form: Form): Promise<void> {
   const text = type === 'mariadb' ? 'varchar(191)' : 'text';
   const key = form === 'text' && type === 'better-sqlite3' ? text : 'bigint';
   const id = `id ${key} not null primary key`;
-  for (const table of ['_OrderToTag', 'Line', 'Order', 'Profile', 'Customer', 'Tag', 'Bare', 'Typed', 'Legacy']) {
+  const former = ['_OrderToTag', 'Line', 'Order', 'Profile', 'Customer', 'Tag', 'Bare', 'Typed', 'Legacy'];
+  for (const table of [...former, 'Item', 'parcels', 'Depot']) {
     await client.$executeRawUnsafe(quoted(`drop table if exists "${table}"`));
   }
   for (const table of [
@@ -70,9 +81,19 @@ export async function makeTables(client: Client, form: Form): Promise<void> {
     `"Bare" (${id})`,
     `"Typed" (id varchar(40) not null primary key, "publicId" ${key} not null, other ${text}, uuid ${text} not null)`,
     `"Legacy" (id varchar(40) not null primary key)`,
+    `"Depot" (id ${counted()})`,
+    `parcels (parcel_id ${key} not null primary key, parcel_number ${text} not null unique, depot_id integer)`,
+    `"Item" ("parcelId" ${key} not null, id ${key} not null, "publicId" ${key}, primary key ("parcelId", id),
+      foreign key ("parcelId") references parcels (parcel_id))`,
   ]) {
     await client.$executeRawUnsafe(quoted(`create table ${table}`));
   }
+}
+
+/** The type of a key that the database counts. */
+function counted(): string {
+  if (type === 'postgres') return 'serial primary key';
+  return `integer primary key ${type === 'mariadb' ? 'auto_increment' : 'autoincrement'}`;
 }
 
 function json(): string {

@@ -80,6 +80,12 @@ const ORMS: readonly Orm[] = [
     isOne: (value) => has(value, 'define', 'getQueryInterface', 'close'),
     close: (sequelize) => call(sequelize, 'close'),
   },
+  {
+    title: 'Prisma',
+    entries: ['@raindrop/orm/prisma'],
+    isOne: (value) => has(value, '$extends', '$queryRawUnsafe', '$disconnect'),
+    close: (client) => call(client, '$disconnect'),
+  },
 ];
 
 /** One of the application's databases. */
@@ -108,7 +114,7 @@ export async function withApp<T>(
     if (databases.length === 0) {
       const names = Object.keys(exported).join(', ') || 'nothing';
       throw new InputError(
-        `--app ${path} exports no DataSource of TypeORM, no Kysely, no database of Drizzle, no MikroORM and no Sequelize; it exports ${names}`,
+        `--app ${path} exports no DataSource of TypeORM, no Kysely, no database of Drizzle, no MikroORM, no Sequelize and no client of Prisma; it exports ${names}`,
       );
     }
     const require = createRequire(file);

@@ -9,6 +9,7 @@ import {
   type Database,
   firstOf,
   hasDigitsOf,
+  isBigint,
   JSON_ARRAY,
   literalOf,
   type PrecisionOptions,
@@ -50,7 +51,7 @@ export async function checkPrecision(db: KyselyLike, options: PrecisionOptions =
     const received = await valueOf(run, literalOf(sample));
     const json = firstOf(await valueOf(run, `${JSON_ARRAY[database!]}(${literalOf(sample)})`));
     for (const key of sample.keys) {
-      if ((await isBigint(key, database!, run)) !== true) continue;
+      if ((await isStoredAsBigint(key, database!, run)) !== true) continue;
       const { place } = key.source;
       if (!hasDigitsOf(sample.id, received)) throw rounded(place, sample.id, received, database!);
       exact.push(place);
@@ -150,7 +151,7 @@ class Look {
     for (const { id, keys } of samplesOf(this.pending.filter(isServed), {})) {
       const received = await valueOf(run, String(id));
       for (const key of keys) {
-        const isRounded = hasDigitsOf(id, received) ? false : await isBigint(key, this.database, run);
+        const isRounded = hasDigitsOf(id, received) ? false : await isStoredAsBigint(key, this.database, run);
         if (isRounded) this.refused.set(key.newId, () => rounded(key.source.place, id, received, this.database));
         else this.refused.delete(key.newId);
         // A migration may make its table later, or its column a text.
@@ -232,37 +233,13 @@ function databaseOf(adapter: DialectAdapter): Database | undefined {
   return adapter.supportsTransactionalDdl ? 'postgres' : 'sqlite';
 }
 
-/**
- * Settings for integers do not affect a text key.
- * @returns undefined if the database has no such column
- */
-async function isBigint(
+/** Settings for integers do not affect a text key. A table may have the name of its schema before it. */
+function isStoredAsBigint(
   { table: path, column }: StoredKey,
   database: Database,
   run: Run,
 ): Promise<boolean | undefined> {
   const at = path.indexOf('.');
   const [schema, table] = at < 0 ? [undefined, path] : [path.slice(0, at), path.slice(at + 1)];
-  const found = await valueOf(run, `(${BIGINT[database](quoted(table), quoted(column), schema && quoted(schema))})`);
-  return found === null || found === undefined ? undefined : Number(found) === 1;
-}
-
-type ColumnQuery = (table: string, column: string, schema: string | undefined) => string;
-
-/** Each selects 1 for a `bigint`, 0 for another type, null if there is no column. */
-const BIGINT: Readonly<Record<Database, ColumnQuery>> = {
-  postgres: (table, column, schema) =>
-    'select max((a.atttypid = 20)::int) from pg_catalog.pg_attribute a join pg_catalog.pg_class c on c.oid = a.attrelid ' +
-    'join pg_catalog.pg_namespace n on n.oid = c.relnamespace ' +
-    `where c.relname = ${table} and a.attname = ${column}${schema ? ` and n.nspname = ${schema}` : ''}`,
-  mysql: (table, column, schema = 'database()') =>
-    `select max(data_type = 'bigint') from information_schema.columns ` +
-    `where table_name = ${table} and column_name = ${column} and table_schema = ${schema}`,
-  sqlite: (table, column, schema) =>
-    `select max(type like '%int%') from pragma_table_info(${schema ? `${table}, ${schema}` : table}) ` +
-    `where name = ${column} collate nocase`,
-};
-
-function quoted(name: string): string {
-  return `'${name.replaceAll("'", "''")}'`;
+  return isBigint({ schema, table, column }, database, (expression) => valueOf(run, expression));
 }
