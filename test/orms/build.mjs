@@ -2,6 +2,9 @@
  * `npm run build:orm`: installs the ORMs of test/orms/*, each by a lockfile of its own, builds libs/orm against them,
  * compiles the suites, and lays the packed libraries beside each ORM, as an application has them. An example of the ORM's
  * name finds both there. The root's `npm ci` brings none of these ORMs. Needs `npm run build:libs` first.
+ *
+ * With `--ignore-scripts` no driver is compiled or downloaded. The packages can be built and checked then, without Python
+ * and a compiler, but the suites of SQLite cannot run.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -12,6 +15,7 @@ import { packLibraries } from '../published/packaging/pack-libraries.mjs';
 const root = resolve(import.meta.dirname, '../..');
 const TSC = join(root, 'node_modules/typescript/bin/tsc');
 const LIBRARIES = ['libs/core', 'libs/node', 'libs/orm'];
+const withoutBinaries = process.argv.includes('--ignore-scripts');
 const orms = readdirSync(import.meta.dirname).filter((name) => existsSync(join(folderOf(name), 'package-lock.json')));
 
 for (const orm of orms) install(orm);
@@ -30,8 +34,10 @@ function install(orm) {
   const lockfile = join(folderOf(orm), 'package-lock.json');
   const installed = join(folderOf(orm), 'node_modules/.installed-lock.json');
   if (existsSync(installed) && readFileSync(installed).equals(readFileSync(lockfile))) return;
-  run('npm', 'ci', '--prefix', folderOf(orm), '--no-audit', '--no-fund', '--loglevel', 'error');
-  cpSync(lockfile, installed);
+  const flags = ['--no-audit', '--no-fund', '--loglevel', 'error', ...(withoutBinaries ? ['--ignore-scripts'] : [])];
+  run('npm', 'ci', '--prefix', folderOf(orm), ...flags);
+  // The suites, which need the binaries, install again.
+  if (!withoutBinaries) cpSync(lockfile, installed);
 }
 
 /** Prisma makes its client of a schema. */

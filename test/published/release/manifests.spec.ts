@@ -106,6 +106,19 @@ it('Lockfiles name no registry', () => {
   for (const path of locks) expect([path, /"resolved": "(?!file:)\w+:/.exec(read(path))]).toEqual([path, null]);
 });
 
+// Version 13 brings its binaries and says `gypfile: false`, which npm leaves out of a lockfile that it writes: `npm ci` would
+// ask for Python and a compiler.
+it('Lockfiles ask for no compiler where better-sqlite3 brings its binaries', () => {
+  const found = filesOf(/^package-lock\.json$/).flatMap((path) => {
+    const { packages } = JSON.parse(read(path)) as { packages: Record<string, { version: string; gypfile?: boolean }> };
+    return Object.entries(packages)
+      .filter(([name, { version }]) => name.endsWith('node_modules/better-sqlite3') && Number.parseInt(version) >= 13)
+      .map(([name, { gypfile }]) => [`${path}: ${name}`, gypfile]);
+  });
+  expect(found.length).toBeGreaterThanOrEqual(2);
+  expect(found.filter(([, gypfile]) => gypfile !== false)).toEqual([]);
+});
+
 it('.nvmrc is a Node that CI runs on', () => {
   expect(read('.github/workflows/ci.yml')).toMatch(new RegExp(`node: \\[.*\\b${read('.nvmrc').trim()}\\b.*\\]`));
   expect(existsSync(join(ROOT, 'test/published/release/package-lock.json'))).toBe(true);

@@ -26,6 +26,7 @@ import { COLUMNS } from './column.js';
 /** A database of Drizzle. Drizzle's own types differ between its ES and CommonJS builds, so they are not named here. */
 export interface DrizzleDatabase {
   readonly _: object;
+  /** Begins a query. */
   select(...fields: never[]): unknown;
 }
 

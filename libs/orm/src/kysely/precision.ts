@@ -24,7 +24,9 @@ import { LEAVES } from './compiler.js';
 
 /** A Kysely. Kysely's own types differ between its ES and CommonJS builds, so they are not named here. */
 export interface KyselyLike {
+  /** Returns what sends the queries. */
   getExecutor(): unknown;
+  /** Sends a query. */
   executeQuery(query: never): Promise<unknown>;
 }
 

@@ -16,6 +16,7 @@ import { isSqlite, type Key, keysOf, type Meta } from './key.js';
 export interface MikroOrmLike {
   readonly em: object;
   readonly config: object;
+  /** Returns the metadata of all entities. */
   getMetadata(...args: never[]): unknown;
 }
 

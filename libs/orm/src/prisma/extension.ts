@@ -17,9 +17,11 @@ type Unchanged = { [Each in 'result' | 'model' | 'query' | 'client']: Record<nev
  * `createManyAndReturn`, `upsert`, and what is created inside of these and of `update`, at any depth. Raw SQL is sent as
  * it is. The arguments of a call are copied: the same object gives new IDs each time.
  *
- *     model Order {
- *       id BigInt @id @default(dbgenerated())
- *     }
+ * ```prisma
+ * model Order {
+ *   id BigInt @id @default(dbgenerated())
+ * }
+ * ```
  *
  * @param given the service, or options; without them the open service `default`
  * @throws ConfigurationError for options that cannot work, and from `$extends()` for models and fields that do not exist

@@ -14,6 +14,7 @@ import { type PrismaClientLike, type StoredKey, storedKeys, wrong } from './mode
 
 /** A client of Prisma. */
 export interface PrismaLike {
+  /** Sends a query as it is. */
   $queryRawUnsafe(query: string): PromiseLike<unknown>;
 }
 
