@@ -1,4 +1,4 @@
-/** The entity manager with IDs for what goes past entities. */
+/** The entity manager that gives IDs to inserts without entities. */
 
 import type * as core from '@mikro-orm/core';
 import { getWhereCondition, type Platform, Utils } from '@mikro-orm/core';
@@ -15,7 +15,7 @@ import {
 } from './guards.js';
 import { isMade, type Key, keysOf, lacks, type Meta, type Row, withIds } from './key.js';
 
-/** What this file calls of MikroORM's entity manager, which has a class for each database and version. */
+/** The methods of MikroORM's entity manager that this file calls. Each database and version has a class of its own. */
 interface Manager {
   getMetadata(entity?: unknown): Meta & { getAll(): Map<unknown, Meta> };
   getPlatform(): Platform;
@@ -30,14 +30,14 @@ interface Manager {
 }
 
 /**
- * The entity manager with IDs for what goes past entities: `insert()`, `insertMany()`, which returns the IDs of all rows,
- * `upsert()` and `upsertMany()`, which leave an existing row its key, and a query builder's `insert()`. Refused are a merge
- * that rewrites the key, inserts from a query, `clone()`, and Kysely's inserts without a key.
+ * The entity manager that gives IDs to inserts without entities: `insert()`, `insertMany()`, which returns the IDs of all
+ * rows, `upsert()` and `upsertMany()`, which keep the key of an existing row, and a query builder's `insert()`. It refuses a
+ * merge that changes the key, an insert from a query, `clone()`, and Kysely's inserts without a key.
  * @param base the `EntityManager` of the database's package, such as `@mikro-orm/postgresql`
  * @returns what `MikroORM.init()` takes as `entityManager`; forks, transactions and repositories have it too
  * @example `MikroORM.init({ entityManager: withSnowflakes(EntityManager), ... })`
  */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a mixin's base takes is the base's affair.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the base class defines its parameters.
 export function withSnowflakes<Base extends abstract new (...args: any[]) => core.EntityManager>(base: Base): Base {
   const Original = base as unknown as new (...args: unknown[]) => Manager;
   class SnowflakeEntityManager extends Original {
@@ -113,13 +113,13 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
       return super.getKysely(options).withPlugin({ transformQuery, transformResult });
     }
 
-    /** Of an entity that is queried, or of none where another query stands in its place. */
+    /** The keys of an entity; none for a subquery. */
     private keysAt(target: unknown): readonly Key[] {
       const isQuery = typeof target === 'object' && target !== null && 'getQuery' in target;
       return isQuery ? [] : keysOf(this.getMetadata(target));
     }
 
-    /** What a call is about: entities, or data of an entity's class. */
+    /** The arguments of a call: entities, or an entity's class and data. */
     private about(given: unknown, data: readonly object[] | undefined): Call {
       const rows = (data ?? [given].flat()) as readonly Row[];
       const target = data === undefined ? rows[0]?.constructor : given;
@@ -135,9 +135,8 @@ interface Driver {
 }
 
 /**
- * On MariaDB, MikroORM finds the rows of a page, where others are joined to them, by `json_contains()`: it finds no key that
- * is a text, and compares numbers as doubles, which takes neighbours for one. The way of all other databases,
- * `id in (select ...)`, is right there, too.
+ * On MariaDB, MikroORM selects a page of rows with joined ones by `json_contains()`. That finds no keys of type text, and
+ * compares numbers as doubles, so that neighbours are equal. `id in (select ...)`, as on the other databases, is right.
  */
 function pageByKeys(driver: Driver, hasKeyOfOurs: (entity: unknown) => boolean): void {
   const create = driver.createQueryBuilder;
@@ -158,7 +157,7 @@ interface Call {
   readonly keys: readonly Key[];
 }
 
-/** The rows with keys: entities get them themselves, plain data stays as the caller has it. */
+/** Returns the rows with keys. An entity gets its key itself; plain data is copied, and the caller's object stays as it is. */
 async function filled(keys: readonly Key[], rows: readonly Row[]): Promise<readonly Row[]> {
   let all = rows;
   for (const key of keys) {
@@ -170,7 +169,7 @@ async function filled(keys: readonly Key[], rows: readonly Row[]): Promise<reado
   return all;
 }
 
-/** The primary key as the ORM returns it: several properties are an array. */
+/** The primary key as the ORM returns it: an array if it has several properties. */
 function keyValue(meta: Meta, row: Row): unknown {
   const [name, ...others] = meta.primaryKeys!;
   if (others.length === 0 && typeof row[name!] === 'string') return row[name!];
@@ -189,9 +188,9 @@ interface UpsertOptions {
 }
 
 /**
- * The options of an upsert as the ORM has to be told them, so that an existing row keeps its key: it is found by what
- * else is unique, and the new key is for the insert alone. Version 6 knows nothing of it, and both take the key that
- * `em.create()` made for one that the application has chosen.
+ * The options of an upsert with which an existing row keeps its key: the ORM finds it by another unique property, and uses
+ * the new key for the insert alone. Without them version 6 updates the key, and both versions look for the row by the key
+ * that `em.create()` has made.
  * @returns undefined when the application has chosen all keys
  */
 function upsertOptions(
@@ -230,8 +229,8 @@ function uniqueIn(meta: Meta, row: Row): readonly string[] | undefined {
 }
 
 /**
- * Whether `upsertMany()` would read rows back, of which it leaves keys on entities as the driver gives them, not as the
- * property shows them: where an insert cannot return its rows, or returns none for those that it leaves alone.
+ * Whether `upsertMany()` would read rows back, because the insert returns no rows, or none for the rows that it leaves
+ * alone. The entities would then hold the driver's values instead of those of the property's type.
  */
 function isReadBack(keys: readonly Key[], platform: Platform, options: UpsertOptions): boolean {
   if (keys.length === 0) return false;

@@ -1,4 +1,4 @@
-/** What a query builder and Kysely may insert: nothing without a key, and nothing that gives an existing row another one. */
+/** Guards of the query builder and of Kysely: no insert without a key, and no statement that changes the key of a row. */
 
 import type { Platform } from '@mikro-orm/core';
 import type { ColumnNode, InsertQueryNode } from 'kysely';
@@ -22,7 +22,7 @@ export interface QueryBuilder {
   execute(...args: unknown[]): Promise<unknown>;
 }
 
-/** Fills the rows of an insert, and refuses what would insert one without a key, or give an existing row another one. */
+/** Gives the rows of an insert their keys. Refuses an insert without keys, and a merge that changes the key of a row. */
 export function guarded(qb: QueryBuilder, keys: readonly Key[], platform: Platform): QueryBuilder {
   const original = Object.getPrototypeOf(qb) as QueryBuilder;
   const isKey = (names: unknown): Key | undefined =>
@@ -49,7 +49,7 @@ export function guarded(qb: QueryBuilder, keys: readonly Key[], platform: Platfo
       return original.onConflict.call(qb, fields);
     },
     merge: (data) => {
-      // MariaDB and MySQL merge at a conflict of any unique key, whichever is named.
+      // MariaDB and MySQL merge at a conflict of any unique key, not only of the named one.
       const isSame = isKey(conflict?.[0]) !== undefined && platform.usesReturningStatement();
       const merged = data === undefined ? keys[0]!.name : Array.isArray(data) ? data : Object.keys(data as object);
       const key = isSame ? undefined : isKey(merged);
@@ -60,7 +60,7 @@ export function guarded(qb: QueryBuilder, keys: readonly Key[], platform: Platfo
       const result = await original.execute.apply(qb, args);
       if (inserted.length === 0 || typeof result !== 'object' || result === null || !('insertId' in result))
         return result;
-      // SQLite's is the number of the row.
+      // SQLite reports its row id.
       const isOne = inserted.length === 1 && conflict === undefined;
       return { ...result, insertId: isOne ? inserted[0]![keys[0]!.name] : undefined };
     },

@@ -1,18 +1,18 @@
-/** The key of an entity: the property, how it shows the ID that the database keeps, and which of its IDs are new. */
+/** The key of an entity: its property, the conversion between property and column, and which of its IDs are new. */
 
 import { ConfigurationError } from '@raindrop/core';
 import * as core from '@mikro-orm/core';
 import { helper, type Platform, Type, Utils } from '@mikro-orm/core';
 import { type KeyOptions, Keys } from '../ids.js';
 
-/** What a property holds by its options: text, unless `as` says otherwise. */
+/** The type of the property: a string, unless the option `as` names another. */
 type KeyValue<Options extends KeyOptions> = Options extends { readonly as: 'bigint' }
   ? bigint
   : Options extends { readonly as: 'number' }
     ? number
     : string;
 
-/** Decorates a property whose type is the form of the ID, as TypeScript's own or as a standard decorator. */
+/** Decorates a property of that type, with TypeScript's experimental decorators or with standard ones. */
 export interface SnowflakeKeyDecorator<Value> {
   /** With `experimentalDecorators`. */
   <Name extends string>(target: { [name in Name]: Value }, property: Name): void;
@@ -33,10 +33,10 @@ export interface SnowflakeKeyProperty<Value> {
 }
 
 /**
- * The property is the primary key, and a new entity gets an ID for it: in MikroORM 7 when `em.create()` makes it, in 6
- * when it is flushed. A key that the application sets stays. The column is a `bigint`, on SQLite a text.
+ * Makes the property the primary key. A new entity gets its ID in `em.create()` with MikroORM 7, and in `flush()` with 6. A
+ * key that the application has set stays. The column is a `bigint`, on SQLite a text.
  *
- * `entityManager: withSnowflakes(EntityManager)` belongs to it, for inserts that go past entities.
+ * Set `entityManager: withSnowflakes(EntityManager)` too: it gives IDs to inserts without entities.
  * @example `@SnowflakePrimaryKey() id!: string;`
  * @throws ConfigurationError for options that cannot work
  */
@@ -70,10 +70,10 @@ function isVersion6(): boolean {
 type Decorate = (target: unknown, at: unknown) => void;
 type PrimaryKey = (options: object) => Decorate;
 
-/** MikroORM's own decorator: version 6 has it in its core, 7 in a package, once for each kind of decorators. */
+/** MikroORM's own decorator. Version 6 has it in its core, 7 in a package with an entry for each kind of decorator. */
 function primaryKeyDecorator(legacy: boolean): PrimaryKey {
   if (isVersion6()) return (core as unknown as { PrimaryKey: PrimaryKey }).PrimaryKey;
-  /* eslint-disable @typescript-eslint/no-require-imports -- an application without decorators has not the package. */
+  /* eslint-disable @typescript-eslint/no-require-imports -- an application without decorators does not have the package. */
   const found = legacy
     ? (require('@mikro-orm/decorators/legacy') as unknown)
     : (require('@mikro-orm/decorators/es') as unknown);
@@ -81,41 +81,41 @@ function primaryKeyDecorator(legacy: boolean): PrimaryKey {
   return (found as { PrimaryKey: PrimaryKey }).PrimaryKey;
 }
 
-/** Without `autoincrement: false` the schema generator makes a `bigserial`, and skipped inserts get 1, 2, 3. */
+/** Without `autoincrement: false` the schema generator makes a `bigserial`, and inserts that bypass us get 1, 2, 3. */
 function propertyOptions(place: string, options: KeyOptions | undefined): object {
   const keys = new Keys(place, options);
   if (isVersion6() && options?.prefix !== undefined) {
     const message = 'needs MikroORM 7: the cursors of 6 compare the text of a typed ID with the number in the database';
     throw new ConfigurationError([{ option: `${place}: prefix`, given: JSON.stringify(options.prefix), message }]);
   }
-  // `em.getKysely()` alone has no entity: it writes what it is given, unless it was told to convert.
+  // Only `em.getKysely()` calls it without an entity. It writes the value as it is, unless `convertValues` is set.
   const onCreate = (entity?: object): unknown =>
     entity === undefined ? keys.form.write(keys.next(), place) : made(keys.next(), entity);
   return { primary: true, autoincrement: false, type: new SnowflakeType(keys, options?.as ?? 'string'), onCreate };
 }
 
 /**
- * Where MikroORM's companion of an entity has the key that was made for it: no key that the application has chosen. A
- * WeakMap of all entities took longer than their IDs, by its collection.
+ * Where the helper that MikroORM attaches to an entity keeps the key that was made for it. A key that the application has
+ * chosen is not there. A WeakMap of all entities cost more than their IDs, by its garbage collection.
  */
 const MADE = Symbol('made');
 
-type Companion = { [MADE]?: unknown; readonly __originalEntityData?: unknown } | undefined;
+type Helper = { [MADE]?: unknown; readonly __originalEntityData?: unknown } | undefined;
 
-function companionOf(entity: object): Companion {
+function helperOf(entity: object): Helper {
   return helper(entity);
 }
 
-/** Plain data has no companion, and is looked at once. */
+/** Remembers the ID in the entity's helper. Plain data has no helper, and needs none: it is written once. */
 function made<Id>(id: Id, entity: object): Id {
-  const companion = companionOf(entity);
-  if (companion !== undefined) companion[MADE] = id;
+  const attached = helperOf(entity);
+  if (attached !== undefined) attached[MADE] = id;
   return id;
 }
 
 const BRAND = Symbol.for('@raindrop/orm:mikro-orm-key');
 
-/** How the property shows the ID that the database keeps. Digits that a driver has rounded are refused when read. */
+/** Converts between property and column. It refuses digits that the driver has rounded. */
 class SnowflakeType extends Type<unknown, unknown> {
   readonly [BRAND] = true;
 
@@ -134,7 +134,7 @@ class SnowflakeType extends Type<unknown, unknown> {
     return this.keys.form.read(value, this.keys.place);
   }
 
-  /** SQLite would take `integer primary key` for its row id, and give skipped inserts the next one. */
+  /** In SQLite an `integer primary key` is the row id, and inserts that bypass us would get the next one. */
   override getColumnType(prop: core.EntityProperty, platform: Platform): string {
     if (isSqlite(platform) && this.as !== 'number') return platform.getTextTypeDeclarationSQL(prop);
     return platform.getBigIntTypeDeclarationSQL(prop);
@@ -152,13 +152,13 @@ class SnowflakeType extends Type<unknown, unknown> {
     return typeof value === 'bigint' ? String(value) : value;
   }
 
-  /** Of a cursor. */
+  /** For cursors. */
   override fromJSON(value: unknown): unknown {
     return this.convertToJSValue(value);
   }
 }
 
-/** Whether the ORM keeps the keys in SQLite or libSQL. */
+/** Whether the database is SQLite or libSQL. */
 export function isSqlite(platform: object): boolean {
   return /sqlite|libsql/i.test(platform.constructor.name);
 }
@@ -166,7 +166,7 @@ export function isSqlite(platform: object): boolean {
 /** An entity, or data of one. */
 export type Row = Record<string, unknown>;
 
-/** A property that is a primary key of ours, as the metadata has it. */
+/** A primary key of ours, as MikroORM's metadata describes it. */
 export interface Key {
   /** `Entity.property`. */
   readonly place: string;
@@ -191,12 +191,12 @@ export function keysOf(meta: Meta | undefined): Key[] {
   });
 }
 
-/** Whether the row has no key, or one that no row in the database has yet. */
+/** Whether the row has no key, or one that was made for it and is not in the database yet. */
 export function isMade(key: Key, row: Row): boolean {
   const id = row[key.name];
   if (id == null) return true;
-  const companion = companionOf(row);
-  return companion?.[MADE] === id && companion.__originalEntityData === undefined;
+  const attached = helperOf(row);
+  return attached?.[MADE] === id && attached.__originalEntityData === undefined;
 }
 
 /** Whether the row has no key, by its property or by its column. */
