@@ -27,6 +27,7 @@ const slow = [
 /** Random runs, ports and cells of the matrix: a part in the one, the rest in the other (tier.ts). */
 const shared = [
   'test/product/cli/sql',
+  'test/published/docs/import-guide',
   'test/product/cluster-ids/cluster-ids.spec',
   'test/product/entities/entity-paths',
   'test/proof/simulation/(segments|uniqueness)',

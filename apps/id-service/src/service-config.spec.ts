@@ -8,6 +8,7 @@ const DEFAULTS = {
   layout: undefined,
   ...{
     leaseMs: 60_000,
+    workerHistoryDays: 0,
     apiKeys: [],
     workersApiKeys: [],
     apiKeysFor: 'workers',
@@ -37,6 +38,7 @@ describe('readServiceConfig', () => {
         RAINDROP_MIN_WORKER_ID: '100',
         RAINDROP_MAX_WORKER_ID: '199',
         RAINDROP_LEASE_MS: '30000',
+        WORKER_HISTORY_DAYS: '30',
         API_KEYS: 'first-key-0123456789, second-key-0123456789',
         WORKERS_API_KEYS: 'workers-key-0123456789',
         API_KEYS_FOR: 'all',
@@ -55,6 +57,7 @@ describe('readServiceConfig', () => {
       layout: { startTimeStamp: '2025-01-01', timeStampLength: 34, workIdLength: 9 },
       workers: { min: 100, max: 199 },
       leaseMs: 30_000,
+      workerHistoryDays: 30,
       apiKeys: ['first-key-0123456789', 'second-key-0123456789'],
       workersApiKeys: ['workers-key-0123456789'],
       ...{ apiKeysFor: 'all', rateLimit: 600, trustProxy: 1 },

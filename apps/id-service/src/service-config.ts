@@ -17,6 +17,8 @@ export interface ServiceConfig {
   /** The worker ids of this process and its siblings. */
   readonly workers: { readonly min: number; readonly max: number };
   readonly leaseMs: number;
+  /** How many days it is kept which process held which worker id; 0: it is not. */
+  readonly workerHistoryDays: number;
   readonly apiKeys: readonly string[];
   /** Keys that show the workers, and nothing else; without any, `apiKeys` do. */
   readonly workersApiKeys: readonly string[];
@@ -78,6 +80,7 @@ export function readServiceConfig(environment: NodeJS.ProcessEnv): ServiceConfig
     RAINDROP_MIN_WORKER_ID: workerId('the first worker id of this service')({ default: 1 }),
     RAINDROP_MAX_WORKER_ID: workerId('the last worker id of this service')({ default: undefined }),
     RAINDROP_LEASE_MS: integer(4_000, 86_400_000, 'how long a lease lasts unrenewed, ms')({ default: 60_000 }),
+    WORKER_HISTORY_DAYS: integer(0, 3_650, 'how many days to keep which process held a worker id')({ default: 0 }),
     API_KEYS: list(API_KEY, KEYS)({ default: [] }),
     WORKERS_API_KEYS: list(API_KEY, KEYS)({ default: [] }),
     API_KEYS_FOR: oneOf('workers', 'all')({ default: 'workers' }),
@@ -105,6 +108,7 @@ export function readServiceConfig(environment: NodeJS.ProcessEnv): ServiceConfig
     layout: named?.options,
     workers: { min, max },
     leaseMs: env.RAINDROP_LEASE_MS,
+    workerHistoryDays: env.WORKER_HISTORY_DAYS,
     apiKeys: env.API_KEYS,
     workersApiKeys: env.WORKERS_API_KEYS,
     apiKeysFor: env.API_KEYS_FOR,

@@ -118,6 +118,15 @@ export function program(run: Run): Command {
 
   withDatabaseFlags(
     withLayoutFlags(
+      add('who <id>', 'name the process that issued an ID (services with workerHistory)', async (args, flags, output) =>
+        (await import('./commands/who.js')).who(args, flags, output),
+      ),
+    ),
+    database,
+  ).option('--format <codec>', 'text format of the ID: decimal, hex, base32, base62, ...', 'decimal');
+
+  withDatabaseFlags(
+    withLayoutFlags(
       add(
         'init',
         'create the worker table and its rows, or add Raindrop to a Nest application',
@@ -180,6 +189,20 @@ export function program(run: Run): Command {
       'write the migration to this new file; with --from uuid also a second file, whose name ends in -swap',
     );
 
+  withDatabaseFlags(
+    withLayoutFlags(
+      add('backfill', 'issue IDs at the times of rows that are older than their IDs', async (_, flags, output) =>
+        (await import('./commands/backfill.js')).backfill(flags, output),
+      ),
+    ),
+    { table: false },
+  )
+    .option('--from <time>', 'the time of the oldest row, such as 2016-04-01 (UTC)')
+    .option('--to <time>', 'the time of the newest row (default: now)')
+    .option('--table <name>', 'the tables that have IDs of this layout, or get them; several with commas')
+    .option('--no-table', '... none has any')
+    .option('--column <name>', 'their column with IDs; one name for all tables, or one for each', 'id');
+
   return withExamples(root);
 }
 
@@ -203,7 +226,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'raindrop sql --db postgres --layout number',
     'raindrop sql --db postgres --layout number --table orders --partitions month --from 2026-01 --to 2027-01',
   ],
+  backfill: [
+    'raindrop backfill --config raindrop.json --from 2016-04-01 --table orders < times.txt > ids.txt',
+    'raindrop backfill --config raindrop.json --from 2016-04-01 --no-table --json < times.txt',
+  ],
   workers: ['raindrop workers --url postgres://localhost/shop', 'raindrop workers --watch'],
+  who: ['raindrop who 30077675337940992 --url postgres://localhost/shop'],
   init: [
     'raindrop init --config raindrop.json',
     'raindrop init --config raindrop.json --dry-run',

@@ -84,6 +84,16 @@ describe('what cannot work ends with 2 and says why', () => {
     { args: ['decode', 'x', '--format', 'hex'], says: ['--format needs a layout'] },
     { args: ['decode', '018f3c1e-7b2a-7c3d-9e4f-5a6b7c8d9e0f'], says: ['not a snowflake: UUID of version 7, 2024-'] },
     { args: ['decode', 'not an ID'], says: ['not an ID of a known system'] },
+    { args: ['backfill', ...LAYOUT, '--url', 'sqlite:x', '--no-table'], says: ['--from is required', 'oldest row'] },
+    {
+      args: ['backfill', ...LAYOUT, '--url', 'sqlite:x', '--from', '2026-01'],
+      says: ['--table is required', '--no-table'],
+    },
+    { args: ['backfill', ...LAYOUT, '--from', '2026-02-01', '--no-table'], says: ['no database given'] },
+    {
+      args: ['backfill', ...LAYOUT, '--url', 'sqlite:x', '--from', 'May', '--no-table'],
+      says: ['--from May: must be'],
+    },
     { args: ['sql', ...LAYOUT], says: ['which database?', 'mariadb'] },
     { args: ['sql', ...LAYOUT, '--db', 'oracle'], says: ['--db oracle', 'postgres, mysql, mariadb, sqlite'] },
     { args: ['sql', '--db', 'postgres'], says: ['no layout given'] },

@@ -128,6 +128,7 @@ export type { LeaseOptions, ResolvedLeaseOptions } from './lease/lease-options.j
 
 export { ClosedError, type WorkerCensus } from './lease/lease-errors.js';
 export type { LeaseContext, LeaseIdentity, LeasePorts } from './lease/lease-context.js';
+export type { PastIds } from './lease/past-ids.js';
 export type { LeaseEvent, LeaseStatus } from './lease/worker-keeper.js';
 
 export type {

@@ -38,6 +38,7 @@ export {
   reportOutsideLife,
 } from './layout/layout-options.js';
 export { shapeOfFingerprint, layoutOfAnyCopy } from './layout/layout.js';
+export { parseEpoch } from './time/timeline.js';
 export { processWide } from './copies.js';
 export { judgeLayouts, chooseLayout, findLayout, withFoundLayout } from './lease/layout-choice.js';
 export { generatorOptions, readGeneratorOptions } from './generator/generator-options.js';
@@ -72,9 +73,19 @@ export {
   LeaseLostError,
   LeaseSuspectError,
   NoFreeWorkerError,
+  NoRowForPastError,
   NotReadyError,
   StoreUnavailableError,
 } from './lease/lease-errors.js';
+export { PastCopiedError, PastExhaustedError, reservePast, TimeOrderError } from './lease/past-ids.js';
+export {
+  type BegunTenure,
+  findTenure,
+  type IssuedPlace,
+  type RecordedTenure,
+  type TenureLog,
+  type TenureVerdict,
+} from './lease/tenure-log.js';
 export { StoreSession } from './lease/store-session.js';
 export type { Worker } from './lease/worker-keeper.js';
 export { StoreWorkerKeeper } from './lease/store-worker-keeper.js';

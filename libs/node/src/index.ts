@@ -47,6 +47,15 @@ export {
   type WorkerState,
   type WorkerView,
 } from './workers/read-workers.js';
+export { openBackfill, type BackfillOptions, type BackfillTable } from './workers/open-backfill.js';
+export { PastOccupiedError } from './workers/occupied-past.js';
+export {
+  type IdIssuer,
+  type IssuerFinding,
+  type IssuerView,
+  NoWorkerHistoryError,
+  readIssuer,
+} from './workers/read-issuer.js';
 export { fenceWorkers, type WorkerFence } from './workers/fence-workers.js';
 export { StateFileCorruptError, StateFileUnusableError } from './state-file/state-directory.js';
 
@@ -71,6 +80,7 @@ export { TableFormatError } from './tables/state-table.js';
 export { NotOurTableError, TableMissingError } from './tables/prepare-table.js';
 export type { TableKindName } from './tables/table-kind.js';
 export { workerTableSql } from './worker-table/worker-table.js';
+export { workerHistoryTableSql } from './worker-table/worker-history.js';
 export { CorruptWorkerRowError } from './worker-table/worker-statements.js';
 export { appSegmentTableSql, segmentTableSql } from './segment-table/segment-tables.js';
 export { CorruptSegmentRowError } from './segment-table/segment-statements.js';
@@ -95,15 +105,19 @@ export {
   LeaseLostError,
   LeaseSuspectError,
   NoFreeWorkerError,
+  NoRowForPastError,
   NoShardedIdLeftError,
   NoWorkerIdError,
   NotReadyError,
+  PastCopiedError,
+  PastExhaustedError,
   SegmentExhaustedError,
   SegmentNotReadyError,
   SegmentRegressionError,
   SegmentStoreUnavailableError,
   ShardedIdsNotReadyError,
   StoreUnavailableError,
+  TimeOrderError,
   TooManyCodesError,
   UnknownAppError,
   UnknownCodeError,

@@ -40,6 +40,7 @@ export {
   appSegmentTableMigration,
   businessNumberTableMigration,
   segmentTableMigration,
+  workerHistoryTableMigration,
   workerNodeTableMigration,
   workerTableMigration,
 } from './migrations/table-migrations.js';

@@ -19,6 +19,8 @@ export interface PageServiceOptions {
   readonly apiKey?: string;
   /** Default: the service's own. */
   readonly leaseMs?: number;
+  /** Default: it keeps no history of its worker ids. */
+  readonly historyDays?: number;
   /** Another service's, to share its database. */
   readonly folder?: string;
   /** Another name of this host. */
@@ -26,7 +28,7 @@ export interface PageServiceOptions {
 }
 
 export async function startService(options: PageServiceOptions): Promise<PageService> {
-  const { port, apiKey, leaseMs, folder, allowedHosts } = options;
+  const { port, apiKey, leaseMs, historyDays, folder, allowedHosts } = options;
   const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'raindrop-page-')));
   const service = await startServiceProcess({
     cwd,
@@ -34,6 +36,7 @@ export async function startService(options: PageServiceOptions): Promise<PageSer
       PORT: String(port ?? 0),
       API_KEYS: apiKey ?? '',
       ALLOWED_HOSTS: allowedHosts ?? '',
+      WORKER_HISTORY_DAYS: String(historyDays ?? 0),
       RAINDROP_LEASE_MS: leaseMs === undefined ? '' : String(leaseMs),
     },
   });

@@ -23,7 +23,11 @@ describe('The page', () => {
   let page: Page;
 
   beforeAll(async () => {
-    [browser, ...services] = await Promise.all([openChromium(), startService({ apiKey: API_KEY }), startService({})]);
+    [browser, ...services] = await Promise.all([
+      openChromium(),
+      startService({ apiKey: API_KEY }),
+      startService({ historyDays: 30 }),
+    ]);
   });
 
   afterAll(async () => {
@@ -349,6 +353,17 @@ describe('The page', () => {
     expect(await page.getByLabel('ID or text').inputValue()).toBe('');
     expect(await page.locator('#read-result').isHidden()).toBe(true);
     expect(await page.locator('#read-fields').textContent()).toContain('Timestamp33 bits–');
+    await opened.close();
+  });
+
+  it('names the process that issued an ID, where the service keeps a history', async () => {
+    await open(services[1]);
+    await readNewId(page, () => page.getByRole('button', { name: 'Get a new ID' }).click());
+    await shows(
+      page,
+      '#read-check',
+      /^✓ The service confirms this\. Issued by \S+, process \d+\. .+ holds worker \d+ now\.$/,
+    );
     await opened.close();
   });
 

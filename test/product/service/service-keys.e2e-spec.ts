@@ -2,6 +2,7 @@ import { IdService } from '@raindrop/nestjs';
 import { DataSource } from 'typeorm';
 import { expectSince } from '../../support/expect-since.js';
 import { openService, type OpenService } from './open-service.js';
+import { until } from '../../support/until.js';
 import { problemLike } from './problem-like.js';
 
 const KEY = 'correct-horse-battery';
@@ -129,6 +130,26 @@ describe('A service with keys of their own for the workers', () => {
         return 'holder' in ((await answer.json()) as object);
       };
       expect([await holderFor(KEY), await holderFor(workersKey)]).toEqual([false, true]);
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+describe('A service with WORKER_HISTORY_DAYS', () => {
+  it('says which process issued an ID, to who has a key', async () => {
+    const service = await openService({ API_KEYS: KEY, WORKER_HISTORY_DAYS: '30' });
+    try {
+      const { ids } = (await (await fetch(`${service.url}/v1/ids`, { method: 'POST' })).json()) as { ids: string[] };
+      const read = async (headers: Record<string, string>): Promise<{ origin?: { finding: string } }> =>
+        (await (await fetch(`${service.url}/v1/ids/${ids[0]}`, { headers })).json()) as object;
+      const { origin } = await until('the tenure to be recorded', async () => {
+        const answer = await read(WITH_KEY);
+        return answer.origin?.finding === 'issued' && answer;
+      });
+      expect(origin).toMatchObject({ issuer: { service: 'default', pid: process.pid, ended: null, ending: 'held' } });
+      expect(origin).not.toHaveProperty('issuer.code');
+      expect(await read({})).not.toHaveProperty('origin');
     } finally {
       await service.close();
     }

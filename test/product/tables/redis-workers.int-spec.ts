@@ -1,9 +1,11 @@
-import { presets, type LeaseOptions } from '@raindrop/core';
+import { presets, type LeaseOptions, type PastIds } from '@raindrop/core';
 import { Redis } from 'ioredis';
 import { startVolatileRedis } from '../../support/redis/volatile-redis.js';
 import type { PrivateServer } from '../../support/servers/private-server.js';
 import type { IdService } from '../../../libs/node/src/id-service.js';
 import { openIdService } from '../../../libs/node/src/open-id-service.js';
+import { fenceWorkers } from '../../../libs/node/src/workers/fence-workers.js';
+import { openBackfill } from '../../../libs/node/src/workers/open-backfill.js';
 import { readWorkers } from '../../../libs/node/src/workers/read-workers.js';
 import {
   initRedisWorkers,
@@ -65,6 +67,24 @@ describe('A service with worker ids from Redis', () => {
     expect(await held()).toBe(2);
     await Promise.all(opened.splice(0).map((ids) => ids.close()));
     expect(await held()).toBe(0);
+  });
+
+  it('goes on next to backfills, which need the rows of an initialised Redis', async () => {
+    await initRedisWorkers({ connection: server.url });
+    const service = await start();
+    const from = Date.parse('2024-02-01');
+    const open = (): Promise<PastIds> => {
+      const workerIdAssigner = redisWorkers({ connection: server.url });
+      return openBackfill({ ...LAYOUT, workerIdAssigner, logger: SILENT, from, tables: [] });
+    };
+    const past = (await Promise.all([open(), open()])).flatMap((ids) =>
+      Array.from({ length: 100 }, (_, second) => ids.at(from + second * 1_000)),
+    );
+    const now = Array.from({ length: 100 }, () => service.nextId());
+    expect(new Set([...past, ...now]).size).toBe(300);
+    expect(service.parse(past[99]!).time).toEqual(new Date(from + 99_000));
+    await fenceWorkers({ ...LAYOUT, workerIdAssigner: redisWorkers({ connection: server.url }) });
+    await expect(open()).rejects.toMatchObject({ errorCode: 'NO_ROW_FOR_PAST' });
   });
 
   it('waits at its first start, by itself, until no process can have issued the IDs that it will issue', async () => {

@@ -19,6 +19,14 @@ export interface Coded {
   readonly retryable?: boolean;
 }
 
+/** What else a process reports. */
+export interface Counts {
+  readonly tenures: number;
+  readonly storeTroubles: number;
+  /** Of those that have them: how many backfills were opened. */
+  readonly backfills?: number;
+}
+
 /** A process of a chaos run: it issues at a pace until it is told to end, and reports what it got and was refused. */
 export abstract class ChaosProcess<Orders extends ProcessOrders, Source> {
   protected readonly orders = JSON.parse(process.env[ORDERS_VARIABLE]!) as Orders;
@@ -35,7 +43,7 @@ export abstract class ChaosProcess<Orders extends ProcessOrders, Source> {
   protected abstract issue(source: Source): Promise<unknown>;
 
   /** What else is reported of it. */
-  protected abstract counts(source: Source): { readonly tenures: number; readonly storeTroubles: number };
+  protected abstract counts(source: Source): Counts;
 
   /** Whether Nest ends it at SIGTERM, because there is something to give back. */
   protected abstract readonly isEndedByNest: boolean;
@@ -111,6 +119,14 @@ export abstract class ChaosProcess<Orders extends ProcessOrders, Source> {
     process.exitCode = START_REFUSED_EXIT;
     // Closes behind what was said.
     setImmediate(() => process.disconnect());
+  }
+
+  /** A backfill was refused: it may be, where the error has a code. */
+  protected notBackfilled(error: Coded): void {
+    const { errorCode } = error;
+    if (errorCode === undefined) return this.unexpected('backfill', error);
+    const what = `backfill: ${errorCode}`;
+    this.refusals[what] = (this.refusals[what] ?? 0) + 1;
   }
 
   /** Answers whether it is over. */

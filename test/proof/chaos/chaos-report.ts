@@ -25,6 +25,8 @@ export interface ChaosReport {
   readonly startRefusals: Readonly<Record<string, number>>;
   readonly starts: number;
   readonly tenures: number;
+  /** Stretches of the past that processes have reserved. */
+  readonly backfills: number;
   readonly unexpected: readonly string[];
   readonly examples: readonly string[];
 }
@@ -52,7 +54,7 @@ export function makeReport(
     failures.push(...missedFloors(options, planned, tally));
   }
   const { db, unit, seed, seconds, control, beside } = options;
-  const { fired, refusals, startRefusals, starts, tenures, unexpected } = tally;
+  const { fired, refusals, startRefusals, starts, tenures, backfills, unexpected } = tally;
   return {
     ...{
       passed: failures.length === 0,
@@ -68,7 +70,7 @@ export function makeReport(
       fired,
       planned,
     },
-    ...{ refusals, startRefusals, starts, tenures, unexpected },
+    ...{ refusals, startRefusals, starts, tenures, backfills, unexpected },
     examples: examples.map((each) => describeRepeated(each, layout)),
   };
 }
@@ -101,7 +103,7 @@ export function summarise(report: ChaosReport): string {
   const control = db === 'redis' ? 'Raindrop that waits after no loss' : 'the original protocol';
   return [
     `${report.control ? `Control: ${control}` : 'Raindrop'}${beside} on ${db}, ${unit} units, ${seconds} s, seed ${seed}`,
-    `  ${ids} IDs, ${duplicates} of them twice; ${starts} process starts, ${tenures} tenures`,
+    `  ${ids} IDs, ${duplicates} of them twice; ${starts} process starts, ${tenures} tenures, ${report.backfills} backfills`,
     `  fired:    ${showCounts(report.fired)}`,
     `  refused:  ${showCounts(report.refusals)}; starts: ${showCounts(report.startRefusals)}`,
     ...report.examples.map((each) => `  twice:    ${each}`),

@@ -26,6 +26,7 @@ export class ChaosTally {
   readonly killed = new Set<string>();
   starts = 0;
   tenures = 0;
+  backfills = 0;
   issued = 0;
   /** How often processes that held a worker could not reach the table. */
   storeTroubles = 0;
@@ -54,6 +55,7 @@ export class ChaosTally {
   /** Takes over what a process has added since its last report. */
   add(now: Report, before: Report | undefined): void {
     this.tenures += now.tenures - (before?.tenures ?? 0);
+    this.backfills += (now.backfills ?? 0) - (before?.backfills ?? 0);
     this.issued += now.issued - (before?.issued ?? 0);
     this.storeTroubles += now.storeTroubles - (before?.storeTroubles ?? 0);
     this.longestRefusalMs = Math.max(this.longestRefusalMs, now.longestRefusalMs);

@@ -43,6 +43,7 @@ describe('A short chaos run', () => {
     });
     expect(verdict).toMatchObject({ code: 0, failures: [], unexpected: [], duplicates: 0, control: false });
     expect(verdict.ids).toBeGreaterThan(20_000);
+    expect(verdict.backfills).toBeGreaterThan(0);
   });
 
   it("finds the IDs that the original's protocol repeats", async () => {

@@ -57,6 +57,7 @@ export type IssuingMessage =
       readonly tenures: number;
       /** How often the worker table could not be reached. */
       readonly storeTroubles: number;
+      readonly backfills?: number;
       /** For how long nothing was to be had, from the first refusal on, at most. */
       readonly longestRefusalMs: number;
     }

@@ -1,15 +1,25 @@
-import { ChaosProcess, type Coded } from './chaos-process.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SeededRandom } from '../../support/engine/seeded-random.js';
+import { ChaosProcess, type Coded, type Counts } from './chaos-process.js';
 import { IdFiles } from './id-files.js';
 import type { IdSource } from './id-source.js';
 import { CODES, type Code, type IssuingOrders } from './issuing-messages.js';
 
 const LARGEST_BATCH = 4_096;
 
+/** About so often a process opens a backfill, ms. */
+const BACKFILL_EVERY_MS = 500;
+
+/** So many IDs it issues there. */
+const BACKFILLED = 200;
+
 /** Issues IDs in every way there is under a lease, and writes them down. */
 class IssuingProcess extends ChaosProcess<IssuingOrders, IdSource> {
   private readonly files = new IdFiles(this.orders.prefix, CODES);
   private tenures = 0;
   private storeTroubles = 0;
+  private backfills = 0;
+  private isOver = false;
 
   /** Under the original's protocol nothing is given back. */
   private get isOriginal(): boolean {
@@ -37,12 +47,33 @@ class IssuingProcess extends ChaosProcess<IssuingOrders, IdSource> {
     return super.mayStartLater(error) || (error.errorCode === 'CONFIGURATION' && isTooEarly);
   }
 
-  protected issue(source: IdSource): Promise<void> {
-    return this.keepPace(this.orders.rate, (owed) => this.call(source, owed));
+  protected async issue(source: IdSource): Promise<void> {
+    if (!this.orders.control) void this.backfill(new SeededRandom(this.orders.seed + 1));
+    await this.keepPace(this.orders.rate, (owed) => this.call(source, owed));
+    this.isOver = true;
   }
 
-  protected counts(): { readonly tenures: number; readonly storeTroubles: number } {
-    return { tenures: this.tenures, storeTroubles: this.storeTroubles };
+  protected counts(): Counts {
+    return { tenures: this.tenures, storeTroubles: this.storeTroubles, backfills: this.backfills };
+  }
+
+  /** Again and again some seconds of the last minute, next to the IDs of now. */
+  private async backfill(random: SeededRandom): Promise<void> {
+    const { openPast } = await import('./raindrop-source.js');
+    while (!this.isOver) {
+      await sleep(BACKFILL_EVERY_MS * (0.5 + random.fraction()), undefined, { ref: false });
+      const to = Date.now() - Math.floor(random.fraction() * 10_000);
+      const from = to - Math.ceil(random.fraction() * random.pick([1_000, 10_000, 50_000]));
+      try {
+        const past = await openPast(this.orders, from, to);
+        if (past === undefined) return;
+        this.backfills++;
+        for (let each = 0; each < BACKFILLED; each++)
+          this.add('plain', past.at(from + (each * (to - from)) / BACKFILLED));
+      } catch (error) {
+        this.notBackfilled(error as Coded);
+      }
+    }
   }
 
   /** Mostly batches; answers with how many IDs it got. */

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { IdService, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
+import { IdService, openBackfill, type PastIds, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
 import { etcdWorkers } from '@raindrop/nestjs/etcd';
 import { natsWorkers } from '@raindrop/nestjs/nats';
 import { PORTS, sqlDatabase } from '../../support/stores/sql-database.js';
@@ -27,6 +27,16 @@ export async function openRaindrop(orders: IssuingOrders, events: IdSourceEvents
     if (error.errorCode === 'STORE_UNAVAILABLE') events.onStoreTrouble();
   });
   return ids;
+}
+
+/**
+ * Reserves a stretch of the past on the processes' own table: on a row of theirs that is free, or on one of the others.
+ * Undefined where the release does not know how.
+ */
+export function openPast(orders: IssuingOrders, from: number, to: number): Promise<PastIds> | undefined {
+  const known = openBackfill as typeof openBackfill | undefined;
+  const layout = { ...orders.layout, serviceMaxWorkId: 2 ** orders.layout.workIdLength - 1 };
+  return known?.({ ...layout, ...orders.lease, ...memoryOf(orders), logger: SILENT, from, to, tables: [] });
 }
 
 /** Where the worker ids are kept. Half of the processes reach it by the driver, half by TypeORM. */

@@ -60,8 +60,24 @@ export type Action =
   | { readonly kind: 'reconnect'; readonly process: number }
   /** Its next session leads to the former primary, if it lives and the process knows that it is one. */
   | { readonly kind: 'stray'; readonly process: number }
+  /** A job reserves a stretch of the past, and issues there until it is killed. */
+  | ({ readonly kind: 'backfill'; readonly layout: number; readonly seed: number } & BackfillWish)
+  /** Ends the jobs that live. */
+  | { readonly kind: 'end-backfills' }
   /** The connection breaks when another server is given what it lacks. */
   | { readonly kind: 'break'; readonly process: number };
+
+/** What a job wants to issue. */
+export interface BackfillWish {
+  /** How long before its present its first time lies, ms. */
+  readonly agoMs: number;
+  /** How long the stretch is, ms; it ends with its present at the latest. */
+  readonly forMs: number;
+  /** The time between two IDs, ms. */
+  readonly stepMs: number;
+  /** What its requests meet. */
+  readonly faults: readonly { readonly call: StoreCall; readonly fault: readonly (Fault | undefined)[] }[];
+}
 
 /** How IDs are asked for. */
 export interface Asking {

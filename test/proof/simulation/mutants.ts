@@ -9,6 +9,7 @@ import { Reservation } from '../../../libs/core/src/lease/reservation.js';
 import { StoreSession } from '../../../libs/core/src/lease/store-session.js';
 import { FAILOVER_MUTANTS } from './failover-mutants.js';
 import { HOLDER_MUTANTS } from './holder-mutants.js';
+import { PAST_MUTANTS } from './past-mutants.js';
 import { replace, replaceGetter, type Mutant } from './mutant.js';
 import { hideLayouts, TAKEOVER_MUTANTS } from './takeover-mutants.js';
 
@@ -143,5 +144,6 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   ...HOLDER_MUTANTS,
   ...TAKEOVER_MUTANTS,
+  ...PAST_MUTANTS,
   ...FAILOVER_MUTANTS,
 };

@@ -1,3 +1,5 @@
+import { TIME_UNITS } from '@raindrop/core';
+import type { Fault, StoreCall } from '../../support/engine/fault-store.js';
 import type { Action } from './actions.js';
 import { ROWS } from './layout-choice.js';
 import { PROCESSES, type Family, type Plan, type Setup } from './plan.js';
@@ -8,6 +10,9 @@ import { SERVERS } from './simulated-servers.js';
 import { stories, type StoryName } from './stories.js';
 
 const STEPS = 64;
+
+/** Of so many seeds one has backfills: their rows and faults would else be others in every schedule. */
+const PAST_SEEDS = 8;
 
 /** What may happen in one step, by how often. */
 type Event =
@@ -71,9 +76,12 @@ class Planner {
   private readonly trouble: RandomTrouble;
   private readonly stories: Readonly<Record<StoryName, (process: number) => void>>;
   private stepNumber = 0;
+  /** Draws what is about backfills; undefined where there are none. */
+  private readonly past: SeededRandom | undefined;
 
   constructor(private readonly seed: number) {
     this.random = new SeededRandom(seed);
+    this.past = seed % PAST_SEEDS === PAST_SEEDS - 2 ? new SeededRandom(seed + 1_000_003) : undefined;
     this.setup = randomSetup(this.random, seed % 5 === 4);
     this.leaseMs = this.setup.lease.leaseMs ?? 60_000;
     this.trouble = new RandomTrouble(this.random, this.setup.lease.opTimeoutMs ?? 3_000);
@@ -95,6 +103,7 @@ class Planner {
       for (const action of this.due.get(this.stepNumber) ?? []) this.do(action);
       if (this.stepNumber === changeOver) this.changeOver();
       this.happen();
+      if (this.past !== undefined && this.past.chance(0.3)) this.backfill(this.past);
       for (let rounds = this.random.below(3); rounds >= 0; rounds--) {
         this.issue();
         this.do({ kind: 'pass', ms: this.pause() });
@@ -179,6 +188,55 @@ class Planner {
       case 'forgotten renewals':
         return this.stories[event](process);
     }
+  }
+
+  /** A job for the past, near the rows' odometers or long before them; some of its requests meet trouble. */
+  private backfill(past: SeededRandom): void {
+    const { leaseMs } = this;
+    const unitMs = Math.max(...this.setup.layouts.map(({ unit }) => TIME_UNITS[unit].ms));
+    const agoMs = Math.ceil(Math.max(unitMs, leaseMs) * past.pick([0.01, 0.1, 0.5, 1, 3, 10, 1_000]));
+    const forMs = Math.ceil(agoMs * past.pick([0.001, 0.5, 1]));
+    const opTimeoutMs = this.setup.lease.opTimeoutMs ?? 3_000;
+    const fault = past.pick<Fault>([
+      { kind: 'refused' },
+      { kind: 'answer-lost' },
+      { kind: 'hangs' },
+      { kind: 'ghost', afterMs: Math.ceil(opTimeoutMs * past.pick([0.5, 2])) },
+      { kind: 'slow', thereMs: Math.ceil(opTimeoutMs * 0.4), backMs: Math.ceil(opTimeoutMs * past.pick([0.3, 1])) },
+    ]);
+    const call = past.pick<StoreCall>(['write', 'write', 'readAgain', 'readRow', 'readTable']);
+    const faults = past.chance(0.4) ? [{ call, fault: past.chance(0.5) ? [fault] : [undefined, fault] }] : [];
+    const layout = past.chance(0.7) ? 0 : 1;
+    const stepMs = Math.max(1, Math.ceil(forMs / past.pick([1, 5, 20, 100])));
+    const job = (): Action => ({ kind: 'backfill', layout, seed: past.bits(), agoMs, forMs, stepMs, faults });
+    // Four processes have three rows: one of them makes room.
+    const process = past.below(PROCESSES);
+    const makesRoom = past.chance(0.6);
+    if (makesRoom) this.do({ kind: past.chance(0.7) ? 'release' : 'kill', process });
+    this.do({ kind: 'pass', ms: 1 });
+    // Elsewhere some processes know of no window, as the documentation does not permit.
+    const { lossMs, family } = this.setup;
+    const isLost = lossMs > 0 && past.chance(0.5) && (family === 'lost-commits' || family === 'failovers');
+    if (isLost) this.do({ kind: 'snapshot' });
+    this.do(job());
+    // Two at once.
+    if (past.chance(0.3)) this.do(job());
+    if (isLost) {
+      this.do({ kind: 'pass', ms: Math.ceil(this.setup.lossMs * past.pick([0.1, 0.5, 0.95])) });
+      this.issue();
+      this.do({ kind: 'restore' });
+      this.do({ kind: 'pass', ms: 1 });
+    }
+    if (isLost || past.chance(0.3)) {
+      this.do(job());
+      this.do({ kind: 'pass', ms: Math.ceil(1.5 * this.setup.lossMs) });
+    }
+    for (let rounds = past.below(4); rounds > 0; rounds--) {
+      this.issue();
+      this.do({ kind: 'pass', ms: 1 });
+    }
+    if (makesRoom) this.later(past.below(3), this.start(process));
+    if (past.chance(0.2)) this.later(past.below(4), { kind: 'end-backfills' });
   }
 
   /** The database goes back in time; half the time a process cannot reach it afterwards, or is killed. */

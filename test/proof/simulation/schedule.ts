@@ -3,6 +3,7 @@ import { Invariants, type Violation } from './invariants.js';
 import { resolve } from './layout-choice.js';
 import { PROCESSES, type Plan } from './plan.js';
 import { SimulatedDatabase } from './simulated-database.js';
+import { SimulatedBackfill } from './simulated-backfill.js';
 import { SimulatedProcess } from './simulated-process.js';
 import type { Trace } from './trace.js';
 
@@ -32,6 +33,7 @@ export class Schedule {
   /** Closed, and still asked for IDs. */
   private readonly former: (SimulatedProcess | undefined)[] = Array.from({ length: PROCESSES });
   private readonly down: ('refused' | 'hangs' | undefined)[] = Array.from({ length: PROCESSES });
+  private backfills: SimulatedBackfill[] = [];
   private readonly fired: Record<string, number> = {};
   private readonly refusals: Record<string, number> = {};
   private born = 0;
@@ -66,7 +68,7 @@ export class Schedule {
     await this.database.advance(0);
     for (const { message } of violations) this.trace?.add(this.now, `VIOLATION: ${message}`);
     // Nothing of this schedule goes on behind the next one's back.
-    for (const each of [...this.processes, ...this.former]) each?.kill();
+    for (const each of [...this.processes, ...this.former, ...this.backfills]) each?.kill();
     return {
       violations,
       issued: this.invariants.issuedCount,
@@ -90,6 +92,15 @@ export class Schedule {
       case 'issue':
         this.former[action.process]?.issue(action);
         this.processes[action.process]?.issue(action);
+        for (const each of this.backfills) each.issue(2);
+        break;
+      case 'backfill':
+        this.backfill(action);
+        break;
+      case 'end-backfills':
+        if (this.backfills.some((each) => each.isReserved)) this.note('end of a backfill');
+        for (const each of this.backfills) each.kill();
+        this.backfills = [];
         break;
       case 'step-database':
         this.database.stepClock(action.ms);
@@ -233,6 +244,30 @@ export class Schedule {
     this.settleIn(place, process);
     if (trouble !== undefined) process.store.next(trouble.call, trouble.fault);
     process.start(shadow);
+  }
+
+  private backfill(action: Extract<Action, { kind: 'backfill' }>): void {
+    const { setup } = this.plan;
+    this.note('backfill');
+    const birth = {
+      name: `backfill ${this.born++}`,
+      options: {
+        database: this.database,
+        wall: this.rightWall(action.seed % PROCESSES),
+        seed: action.seed,
+        resolved: this.layouts[action.layout % this.layouts.length]!,
+        lease: action.seed % 2 === 0 ? setup.lease : setup.otherLease,
+        generator: setup.generator,
+        code: 'a backfill',
+      },
+      invariants: this.invariants,
+      onRefusal: (code: string) => this.refuse(code),
+      onEvent: () => undefined,
+      say: this.trace && ((text: string) => this.trace!.add(this.now, text)),
+      oneToken: this.constantTokens,
+      turnClock: false,
+    };
+    this.backfills.push(new SimulatedBackfill(birth, action, () => this.note('reserved past')));
   }
 
   /** A supervisor starts what could not start once more, after a pause. */

@@ -51,6 +51,8 @@ const FLOORS: Readonly<Record<string, number>> = {
   'lease-regained': 2,
   'lease-suspect': 2,
   'clock-back': 0.2,
+  backfill: 2,
+  'reserved past': 0.1,
 };
 
 /** The typed errors that must have been seen. */
@@ -68,6 +70,8 @@ const REFUSALS = [
   'start: NO_FREE_WORKER',
   'start: LAYOUT_CONFLICT',
   'start: STORE_UNAVAILABLE',
+  'backfill: NO_ROW_FOR_PAST',
+  'backfill: PAST_EXHAUSTED',
 ];
 
 const upTo =

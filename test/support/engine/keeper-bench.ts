@@ -8,9 +8,11 @@ import { MemoryWorkerStore, MemoryWorkerTable } from '../../../libs/core/src/lea
 import type { WorkerRow } from '../../../libs/core/src/lease/worker-store.js';
 import type { GeneratorOptions } from '../../../libs/core/src/generator/generator-options.js';
 import { SnowflakeGenerator } from '../../../libs/core/src/generator/snowflake-generator.js';
+import type { LeaseContext } from '../../../libs/core/src/lease/lease-context.js';
 import type { LeaseEvent } from '../../../libs/core/src/lease/worker-keeper.js';
 import { StoreWorkerKeeper } from '../../../libs/core/src/lease/store-worker-keeper.js';
 import { type LeaseOptions, resolveLeaseOptions } from '../../../libs/core/src/lease/lease-options.js';
+import type { TenureLog } from '../../../libs/core/src/lease/tenure-log.js';
 import { StoreSession } from '../../../libs/core/src/lease/store-session.js';
 import type { Clock } from '../../../libs/core/src/ports.js';
 import { VirtualTime } from './virtual-time.js';
@@ -85,6 +87,8 @@ export interface KeeperBenchOptions {
   lease?: LeaseOptions;
   generator?: GeneratorOptions;
   code?: string;
+  /** Where its tenures are recorded. */
+  tenures?: TenureLog;
   /** False: the keeper does not learn what was issued. */
   reports?: boolean;
   /** What the generator reads in place of this host's clock. */
@@ -101,6 +105,8 @@ export class KeeperBench {
   readonly resolved: ResolvedLayout;
   readonly store: FaultStore;
   readonly keeper: StoreWorkerKeeper;
+  /** What the keeper was made with: for what takes a row without one. */
+  readonly context: LeaseContext;
   readonly generator: SnowflakeGenerator;
   readonly events: LeaseEvent[] = [];
   /** All IDs that this process issued. */
@@ -125,15 +131,16 @@ export class KeeperBench {
     const lease = resolveLeaseOptions(options.lease ?? {});
     const { monotonic, timers, randomness } = this.time;
     const clock = options.clock?.(this.time) ?? this.time.clock;
-    const context = {
+    this.context = {
       resolved: this.resolved,
       isFirstLayout: options.isFirstLayout ?? false,
       options: lease,
       identity: { code: options.code ?? 'a code', holder: 'a host', timeUnit: 1 },
       session: new StoreSession(this.store, timers, lease.opTimeoutMs),
       ports: { clock, monotonic, timers, randomness, processId: () => this.processId },
+      tenures: options.tenures,
     };
-    this.keeper = new StoreWorkerKeeper(context);
+    this.keeper = new StoreWorkerKeeper(this.context);
     this.keeper.onEvent((event) => this.events.push(event));
     if (options.onEvent !== undefined) this.keeper.onEvent(options.onEvent);
     const setup = { layout: this.resolved.layout, tenure: this.keeper, options: options.generator };

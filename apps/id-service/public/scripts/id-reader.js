@@ -115,7 +115,7 @@ export function idReader(apiKey) {
       const isSame = theirs.workerId === parsed.workerId && Date.parse(theirs.time) === +parsed.time;
       say(
         isSame
-          ? `✓ The service confirms this.${holderOf(theirs)}`
+          ? `✓ The service confirms this.${originOf(theirs)}${holderOf(theirs)}`
           : `The service decodes it differently: ${theirs.time}, worker ${theirs.workerId}, sequence ${theirs.sequence}.`,
       );
     } catch (problem) {
@@ -261,6 +261,23 @@ function wordsFor({ text, foreign, readings }, choice) {
 function holderOf({ workerId, holder }) {
   if (holder === undefined) return '';
   return holder === null ? ` Worker ${workerId} is free now.` : ` ${holder} holds worker ${workerId} now.`;
+}
+
+const ORIGINS = {
+  'not-recorded': ' The process that issued it was not recorded.',
+  'before-history': ' It is older than the history of its worker.',
+  'never-issued': ' No process issued it: its worker was not granted so far.',
+  'other-layout': '',
+};
+
+/** A sentence on the process that issued it, when the service keeps a history and tells it. */
+function originOf({ origin }) {
+  if (origin === undefined) return '';
+  if (origin.issuer === null) return ORIGINS[origin.finding] ?? '';
+  const { host, pod, pid, ending } = origin.issuer;
+  const place = [pod === host ? '' : pod, host].filter((each) => each !== '').join(' on ');
+  const end = ending === 'lapsed' ? ', which crashed or was cut off' : ending === 'released' ? ', which has ended' : '';
+  return ` Issued by ${place === '' ? '' : `${place}, `}process ${pid}${end}.`;
 }
 
 /** The card of one ID: its bits, its time, its forms to copy and its fields. */

@@ -6,6 +6,9 @@ import {
   parseId,
   type CodecName,
   type FieldRole,
+  type IdIssuer,
+  type IssuerFinding,
+  type IssuerView,
   type Layout,
   type ParsedId,
 } from '@raindrop/nestjs';
@@ -19,6 +22,12 @@ import { WorkersService } from '../workers/workers.service.js';
 import { EXAMPLE, EXAMPLE_IDS } from './example-ids.js';
 
 const FORMATS = Object.keys(codecs) as CodecName[];
+
+const FINDINGS: readonly IssuerFinding[] = [
+  ...(['issued', 'not-recorded', 'before-history', 'never-issued', 'other-layout'] as const),
+];
+
+const ENDINGS: readonly IdIssuer['ending'][] = ['held', 'released', 'lapsed'];
 
 /** The query of GET /v1/ids/:id. */
 export class DecodeIdQuery {
@@ -51,6 +60,39 @@ export class DecodedField {
 
   @ApiProperty({ example: EXAMPLE.tick })
   readonly value!: number;
+}
+
+/** The process that issued an ID. */
+export class IssuerAnswer {
+  @ApiProperty({ example: 'default', description: 'The name of the service in its process.' })
+  readonly service!: string;
+
+  @ApiProperty({ example: 'orders-5d9c7', description: "'' if it is hidden." })
+  readonly host!: string;
+
+  @ApiProperty({ example: 'orders-5d9c7', description: "'' if it is not known." })
+  readonly pod!: string;
+
+  @ApiProperty({ type: 'integer', example: 7 })
+  readonly pid!: number;
+
+  @ApiProperty({ type: String, format: 'date-time', example: '2026-11-21T08:00:00.000Z' })
+  readonly begun!: string;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null, description: 'Null if unknown.' })
+  readonly ended!: string | null;
+
+  @ApiProperty({ enum: ENDINGS, example: 'held', description: 'Lapsed: it crashed or was cut off.' })
+  readonly ending!: IdIssuer['ending'];
+}
+
+/** What the history of worker ids says about an ID. */
+export class IdOrigin {
+  @ApiProperty({ enum: FINDINGS, example: 'issued' })
+  readonly finding!: IssuerFinding;
+
+  @ApiProperty({ type: IssuerAnswer, nullable: true, description: 'Null unless the finding is issued.' })
+  readonly issuer!: IssuerAnswer | null;
 }
 
 /** The content of an ID. */
@@ -89,6 +131,12 @@ export class DecodedId {
     description: 'The process that holds the worker id now, or null. Only with an API key and without a preset.',
   })
   readonly holder?: string | null;
+
+  @ApiPropertyOptional({
+    type: IdOrigin,
+    description: 'The process that issued it. Only with WORKER_HISTORY_DAYS, an API key and without a preset.',
+  })
+  readonly origin?: IdOrigin;
 }
 
 @ApiTags('ids')
@@ -117,15 +165,28 @@ export class DecodeIdsController {
   ): Promise<DecodedId> {
     const maySeeHolder = this.keys.areShownBy(request.headers);
     const layout = preset === undefined ? this.ids.layout : namedPresets[preset];
-    const decoded = viewParsedId(parsed(layout, id, format), layout);
+    const read = parsed(layout, id, format);
+    const decoded = viewParsedId(read, layout);
     if (!maySeeHolder || preset !== undefined) return decoded;
-    return { ...decoded, holder: await this.workers.holderOf(decoded.workerId) };
+    const [holder, origin] = await Promise.all([
+      this.workers.holderOf(decoded.workerId),
+      this.workers.originOf(read.id, layout),
+    ]);
+    return { ...decoded, holder, ...(origin !== undefined && { origin: viewOrigin(origin) }) };
   }
 }
 
 /** An unsigned ID of 64 bits has no other form than decimal. */
 function parsed(layout: Layout, id: string, format: CodecName): ParsedId {
   return parseId(layout, format === 'decimal' ? id : codecs[format].decode(id));
+}
+
+/** Without the code, which may hold the host's addresses. */
+function viewOrigin({ finding, issuer }: Pick<IssuerView, 'finding' | 'issuer'>): IdOrigin {
+  if (issuer === null) return { finding, issuer };
+  const { service, host, pod, pid, begun, ended, ending } = issuer;
+  const times = { begun: begun.toISOString(), ended: ended?.toISOString() ?? null };
+  return { finding, issuer: { service, host, pod, pid, ...times, ending } };
 }
 
 function viewParsedId(parsed: ParsedId, layout: Layout): DecodedId {

@@ -1,5 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { readWorkers, type SnowflakeModuleOptions, type WorkersView } from '@raindrop/nestjs';
+import {
+  type IssuerView,
+  type Layout,
+  NoWorkerHistoryError,
+  readIssuer,
+  readWorkers,
+  type SnowflakeModuleOptions,
+  type WorkersView,
+} from '@raindrop/nestjs';
 import { dataSourceDatabase } from '@raindrop/nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { SERVICE_CONFIG, type ServiceConfig } from '../service-config.js';
@@ -7,13 +15,15 @@ import { SERVICE_CONFIG, type ServiceConfig } from '../service-config.js';
 /** So long the last look at the table is good enough: however many look, the database is asked once. */
 const FRESH_MS = 500;
 
+type WorkerConfig = Pick<ServiceConfig, 'layout' | 'workers' | 'leaseMs' | 'workerHistoryDays'>;
+
 /** The holders of all worker ids, from the table. */
 @Injectable()
 export class WorkersService {
   private last: { readonly at: number; readonly view: Promise<WorkersView> } | undefined;
 
   constructor(
-    @Inject(SERVICE_CONFIG) private readonly config: Pick<ServiceConfig, 'layout' | 'workers' | 'leaseMs'>,
+    @Inject(SERVICE_CONFIG) private readonly config: WorkerConfig,
     private readonly dataSource: DataSource,
   ) {}
 
@@ -32,6 +42,18 @@ export class WorkersService {
     const row = workers.find((each) => each.workerId === workerId);
     return row?.state === 'held' ? row.holder : null;
   }
+
+  /** The process that issued an ID of the service; undefined where no history is kept. @throws DatabaseCallError */
+  async originOf(id: bigint, layout: Layout): Promise<Pick<IssuerView, 'finding' | 'issuer'> | undefined> {
+    if (this.config.workerHistoryDays === 0) return undefined;
+    const options = snowflakeOptions({ ...this.config, layout: { layout } });
+    try {
+      return await readIssuer(id, options, dataSourceDatabase(this.dataSource.options));
+    } catch (error) {
+      if (error instanceof NoWorkerHistoryError) return { finding: 'before-history', issuer: null };
+      throw error;
+    }
+  }
 }
 
 /** As in the defaults: 10 s of 60. */
@@ -42,8 +64,10 @@ export function snowflakeOptions({
   layout,
   workers,
   leaseMs,
-}: Pick<ServiceConfig, 'layout' | 'workers' | 'leaseMs'>): SnowflakeModuleOptions {
+  workerHistoryDays: keepDays,
+}: WorkerConfig): SnowflakeModuleOptions {
   return {
+    ...(keepDays > 0 && { workerHistory: { keepDays } }),
     ...layout,
     serviceMinWorkId: workers.min,
     serviceMaxWorkId: workers.max,

@@ -34,6 +34,7 @@ export const AUDIENCES = {
     'disposable',
   ]),
   original: audience(`workerIdAssigner: 'database' only, on a table that the Go original uses`, ['database']),
+  database: audience(`workerIdAssigner: 'database' only`, ['database']),
   staticId: audience(`workerIdAssigner: 'static' only`, ['static']),
   forgetful: audience(`assigners without a record of issued IDs, unlike 'database', stores and 'disposable'`, [
     'assigned',

@@ -1,23 +1,46 @@
 import { ConfigurationError } from '../config/option-reader.js';
-import { BEFORE_ALL, type Lane, maxPosition, type PerLane, type Position } from '../generator/tenure.js';
+import {
+  BEFORE_ALL,
+  comparePositions,
+  type Lane,
+  maxPosition,
+  type PerLane,
+  type Position,
+} from '../generator/tenure.js';
 import type { WorkerRange } from '../layout/layout-options.js';
 import type { Layout } from '../layout/layout.js';
 import type { Randomness } from '../ports.js';
 import { type ClockReading, readClocks } from './admission.js';
 import { raiseOdometersTo } from './failover-guard.js';
 import { areHarmless, judgeLayouts, refuseOtherLayouts } from './layout-choice.js';
-import { type LeaseContext, validatedNow, writeOf } from './lease-context.js';
-import { ForeignRowsError, NoFreeWorkerError, StoreUnavailableError, type WorkerCensus } from './lease-errors.js';
+import { type LeaseContext, type PastRange, validatedNow, writeOf } from './lease-context.js';
+import {
+  ForeignRowsError,
+  NoFreeWorkerError,
+  NoRowForPastError,
+  StoreUnavailableError,
+  type WorkerCensus,
+} from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 import { LeaseRow, releaseRow } from './lease-row.js';
 import { odometersOf, positionOf } from './odometer.js';
-import { Reservation, type StartPoint, usableLane } from './reservation.js';
+import { laneBelow, Reservation, type StartPoint, usableLane } from './reservation.js';
 import { checkForeignTimes } from './store-session.js';
-import { INCLUDE_HELD, isForeign, isHeld, type Odometer, type WorkerRow, type WorkerTable } from './worker-store.js';
+import {
+  fencesSince,
+  INCLUDE_HELD,
+  isForeign,
+  isHeld,
+  type Odometer,
+  type WorkerRow,
+  type WorkerTable,
+} from './worker-store.js';
 
 /** A row that was acquired, and its first grant. */
 export interface AcquiredRow {
   readonly leaseRow: LeaseRow;
+  /** The row before the write; its odometers may have been raised after a failover. */
+  readonly found: WorkerRow;
   readonly reservation: Reservation;
   /** Monotonic ms before the write was sent: the lease counts from there. */
   readonly sentMs: number;
@@ -34,7 +57,11 @@ export interface AcquiredRow {
  * turn; and, once one is acquired, reads again whether another layout has started meanwhile. A write whose outcome is
  * unknown is forgotten together with its token; if it was executed, its row comes free when that lease ends.
  *
- * @throws NoFreeWorkerError, LayoutConflictError, ClockSkewError, ConfigurationError, StoreUnavailableError
+ * With `past` it acquires a row that was never granted a position at or after `fromMs` on one of its lanes, and the
+ * first grant ends with the tick of `toMs`.
+ *
+ * @throws NoFreeWorkerError, LayoutConflictError, ClockSkewError, ConfigurationError, StoreUnavailableError;
+ * NoRowForPastError
  */
 export async function acquireRow(ctx: LeaseContext): Promise<AcquiredRow> {
   const sample = await surveySample(ctx);
@@ -43,6 +70,16 @@ export async function acquireRow(ctx: LeaseContext): Promise<AcquiredRow> {
   const survey = await surveyTable(ctx);
   const acquired = await tryRows(ctx, survey);
   if (acquired !== undefined) return acquired;
+  if (ctx.past !== undefined && survey.candidates.length === 0) {
+    const { lowestMs = Number.POSITIVE_INFINITY, census, lostUntilMs, fenced } = survey;
+    const from = lowestMs <= ctx.past.toMs ? lowestMs : undefined;
+    throw new NoRowForPastError(
+      ctx.past.fromMs,
+      census,
+      from,
+      fenced > 0 ? Math.max(survey.nowMs, lostUntilMs) : lostUntilMs,
+    );
+  }
   throw new NoFreeWorkerError({ ...survey.census, contended: survey.candidates.length }, survey.barredForMs);
 }
 
@@ -54,6 +91,10 @@ interface Survey extends Selection {
   readonly trusted: ClockReading;
   /** How long the store bars all rows, to the end of the barred moment's tick, by this host's clock, ms. */
   readonly barredForMs: number;
+  /** Up to when the store may have lost grants, Unix ms; 0 when it has lost none. */
+  readonly lostUntilMs: number;
+  /** How many rows a backfill does not believe because of a fence. */
+  readonly fenced: number;
 }
 
 /** Rows of one sample: with many starters a process loses some of them; each costs a cold process 10 to 20 µs. */
@@ -62,13 +103,14 @@ const SAMPLE_SIZE = 16;
 /**
  * Reads a few free rows: enough for nearly every start, and much faster in a process that has just begun. Undefined
  * when the whole table is needed: because of a layout that could repeat our IDs, a row of another program, a preferred
- * code, or a layout that ends soon. Of its census only `total` and `live` are right.
+ * code, a layout that ends soon, or for the past. Of its census only `total` and `live` are right.
  *
  * @throws ClockSkewError, StoreUnavailableError
  */
 async function surveySample(ctx: LeaseContext): Promise<Survey | undefined> {
   const { session, resolved, options, ports } = ctx;
-  if (options.priorityEqualCodeWorkId || options.sharedWithOriginal) return undefined;
+  // What is believed of the past depends on all rows.
+  if (options.priorityEqualCodeWorkId || options.sharedWithOriginal || ctx.past !== undefined) return undefined;
   const { min, max } = resolved.workers;
   const workers = { min, max: Math.min(max, resolved.layout.maxWorkerId) };
   const from = min + Math.floor(ports.randomness.fraction() * (workers.max - min + 1));
@@ -99,18 +141,35 @@ async function surveyTable(ctx: LeaseContext): Promise<Survey> {
 }
 
 function makeSurvey(
-  { resolved, options, identity, ports }: LeaseContext,
-  found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs' | 'lostUntilMs'>,
+  { resolved, options, identity, ports, past }: LeaseContext,
+  found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs' | 'lostUntilMs'> & Partial<Pick<WorkerTable, 'deleted'>>,
   wallMs: number,
   othersEnd: Position,
 ): Survey {
   const { code } = identity;
-  const basis = { ...resolved, options, wallMs, othersEnd, code, randomness: ports.randomness };
-  const { nowMs, barredUntilMs = 0, lostUntilMs = barredUntilMs } = found;
-  const rows = found.rows.map((row) => raiseOdometersTo(lostUntilMs, row));
+  const basis = { ...resolved, options, wallMs, othersEnd, code, past, randomness: ports.randomness };
+  const { nowMs, deleted = [], barredUntilMs = 0, lostUntilMs = barredUntilMs } = found;
+  const isNew = past === undefined ? () => false : isAddedAfterFence([...found.rows, ...deleted]);
+  const rows = found.rows.map((row) => raiseOdometersTo(isNew(row) ? Math.max(wallMs, lostUntilMs) : lostUntilMs, row));
   const selected = selectRows({ nowMs, rows }, basis);
   const barredMs = barredForMs(resolved.layout, barredUntilMs, wallMs);
-  return { nowMs, trusted: readClocks(wallMs, ports), ...selected, barredForMs: barredMs };
+  return {
+    nowMs,
+    trusted: readClocks(wallMs, ports),
+    ...selected,
+    barredForMs: barredMs,
+    lostUntilMs,
+    fenced: found.rows.filter(isNew).length,
+  };
+}
+
+/**
+ * Finds the rows that were added after a fence. They look unused, but the backup that was fenced may have lacked a row
+ * which a backfill had used: no time before now is believed to be free there.
+ */
+function isAddedAfterFence(all: readonly WorkerRow[]): (row: WorkerRow) => boolean {
+  const fences = Math.max(0, ...all.map(fencesSince));
+  return (row) => fencesSince(row) < fences;
 }
 
 /** How long no row may be acquired, ms: to the end of the barred moment's tick. */
@@ -154,6 +213,11 @@ interface Selection {
   readonly candidates: readonly Candidate[];
   /** The rows of our range, counted. */
   readonly census: WorkerCensus;
+  /**
+   * The start of the first tick after what was granted on any free row that cannot be used, Unix ms; undefined when there
+   * is none.
+   */
+  readonly lowestMs: number | undefined;
 }
 
 /** A row that may be acquired, and where the next lease of it would start. */
@@ -173,6 +237,7 @@ interface SelectionBasis {
   readonly wallMs: number;
   /** Nothing up to here may be issued; see judgeLayouts. */
   readonly othersEnd: Position;
+  readonly past: PastRange | undefined;
   readonly randomness: Randomness;
 }
 
@@ -188,7 +253,7 @@ const FOREIGN_AHEAD_MS = 60_000;
 function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: SelectionBasis): Selection {
   const { layout, workers, options } = basis;
   const rows = table.rows.filter(({ id }) => id >= workers.min && id <= workers.max && id <= layout.maxWorkerId);
-  const [live, foreign, ahead] = [[] as WorkerRow[], [] as WorkerRow[], [] as WorkerRow[]];
+  const [live, foreign, ahead] = [[] as WorkerRow[], [] as WorkerRow[], [] as Omit<StartPoint, 'lane'>[]];
   const candidates: Candidate[] = [];
   for (const row of rows) {
     const isTaken = isHeld(row, table.nowMs, options.graceMs);
@@ -202,9 +267,9 @@ function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: Selection
       live.push(row);
       continue;
     }
-    const start = startPointOf(row, basis);
-    if (start === undefined) ahead.push(row);
-    else candidates.push({ row, start });
+    const { lane, ...start } = startPointOf(row, basis);
+    if (lane === undefined) ahead.push(start);
+    else candidates.push({ row, start: { ...start, lane } });
   }
   const ends = live.map((row) => row.leaseUntilMs + options.graceMs);
   const census: WorkerCensus = {
@@ -215,17 +280,27 @@ function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: Selection
     contended: 0,
     freeAtMs: ends.length > 0 ? Math.min(...ends) : undefined,
   };
-  return { candidates: inOrderOfTrial(candidates, basis), census };
+  const lowestTick = Math.min(
+    ...ahead.flatMap(({ base: [a, b] }) => (layout.hasClockBack ? [a.tick, b.tick] : a.tick)),
+  );
+  const lowestMs = ahead.length > 0 ? layout.timeline.startOf(lowestTick + 1) : undefined;
+  return { candidates: inOrderOfTrial(candidates, basis), census, lowestMs };
+}
+
+/** The first position that a row for the past is to issue: its odometer has to be below it. */
+function startOfPast({ timeline }: Layout, { fromMs }: PastRange): Position {
+  return { tick: timeline.tickAt(fromMs), sequence: 0 };
 }
 
 function isAdoptable(row: WorkerRow, nowMs: number, { options, layout }: SelectionBasis): boolean {
   return options.adoptForeign && nowMs - row.heartbeatMs > FOREIGN_DEAD_AFTER_MS + layout.unitMs;
 }
 
+/** Where the next lease of a row would start; `lane` is undefined where neither lane may issue, now or in the past. */
 function startPointOf(
   row: WorkerRow,
-  { layout, wallMs, firstLane, othersEnd, options }: SelectionBasis,
-): StartPoint | undefined {
+  { layout, wallMs, firstLane, othersEnd, options, past }: SelectionBasis,
+): Omit<StartPoint, 'lane'> & { readonly lane: Lane | undefined } {
   const foreignEnd: Position | undefined = isForeign(row)
     ? { tick: layout.timeline.tickAt(row.heartbeatMs + FOREIGN_AHEAD_MS), sequence: layout.maxSequence }
     : undefined;
@@ -233,47 +308,57 @@ function startPointOf(
     const base = maxPosition(positionOf(row.odometers[lane], row, layout), othersEnd);
     return foreignEnd === undefined ? base : maxPosition(base, foreignEnd);
   };
-  const base: PerLane<Position> = [baseOf(0), baseOf(1)];
-  const lane = usableLane(base, layout, wallMs, firstLane);
-  if (lane === undefined) return undefined;
+  const known: PerLane<Position> = [baseOf(0), baseOf(1)];
   const odometerMs: PerLane<number> = [row.odometers[0].ms, row.odometers[1].ms];
   // Where commits can be lost, so can the last grants of a holder that did not give the row back: begin with the next
   // tick. That holder's own lease is over by now, whatever the row says: see leastGraceMs.
   const isUnclean = row.token !== '' && options.commitLossWindowMs > 0;
-  if (!isUnclean) return { lane, base, odometerMs };
   const endOfTick: Position = { tick: layout.timeline.tickAt(wallMs), sequence: layout.maxSequence };
+  const base: PerLane<Position> = isUnclean
+    ? [maxPosition(known[0], endOfTick), maxPosition(known[1], endOfTick)]
+    : known;
   return {
-    lane,
-    base: [maxPosition(base[0], endOfTick), maxPosition(base[1], endOfTick)],
+    lane:
+      past === undefined
+        ? usableLane(known, layout, wallMs, firstLane)
+        : laneBelow(base, layout, startOfPast(layout, past), firstLane),
+    base,
     // Also for a later holder with another layout.
-    odometerMs: [Math.max(odometerMs[0], wallMs), Math.max(odometerMs[1], wallMs)],
+    odometerMs: isUnclean ? [Math.max(odometerMs[0], wallMs), Math.max(odometerMs[1], wallMs)] : odometerMs,
   };
 }
 
 /**
  * First the rows that were given back or never used, then the longest expired; at random among equals, so that starters
- * spread.
+ * spread. For the past first the rows that are used the furthest: the others can issue at earlier times.
  */
-function inOrderOfTrial(candidates: readonly Candidate[], { options, code, randomness }: SelectionBasis): Candidate[] {
+function inOrderOfTrial(
+  candidates: readonly Candidate[],
+  { options, code, past, randomness }: SelectionBasis,
+): Candidate[] {
   return candidates
     .map((candidate) => ({
       candidate,
       rank: options.priorityEqualCodeWorkId && candidate.row.code === code ? 0 : 1,
       freeSince: candidate.row.token === '' ? 0 : candidate.row.leaseUntilMs,
+      used: past === undefined ? 0 : candidate.start.base[candidate.start.lane].tick,
       draw: randomness.fraction(),
     }))
-    .sort((a, b) => a.rank - b.rank || a.freeSince - b.freeSince || a.draw - b.draw)
+    .sort((a, b) => b.used - a.used || a.rank - b.rank || a.freeSince - b.freeSince || a.draw - b.draw)
     .map(({ candidate }) => candidate);
 }
 
 /** Undefined when other processes were faster on every row. */
 async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow | undefined> {
-  const { session, resolved, options, ports } = ctx;
+  const { session, resolved, options, ports, past } = ctx;
   const { trusted, nowMs, census } = survey;
   const { wallMs } = trusted;
   for (const { row, start } of survey.candidates) {
     const reservation = new Reservation(resolved.layout);
-    const grant = reservation.firstGrant(start, { nowMs: wallMs, horizonMs: options.horizonMs });
+    const grant =
+      past === undefined
+        ? reservation.firstGrant(start, { nowMs: wallMs, horizonMs: options.horizonMs })
+        : reservation.pastGrant(start, past.toMs);
     const token = ports.randomness.token();
     const sentMs = ports.monotonic.now();
     const expected = { version: row.version, token: row.token };
@@ -286,7 +371,7 @@ async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow |
       const laterEnd = await confirmLayout(ctx, leaseRow, { row, start }, trusted);
       const base = [maxPosition(grant.base[0], laterEnd), maxPosition(grant.base[1], laterEnd)] as const;
       reservation.begin(start, { ...grant, base });
-      return { leaseRow, reservation, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
+      return { leaseRow, found: row, reservation, sentMs, trusted, clockOffsetMs: wallMs - nowMs, census };
     }
   }
   return undefined;
@@ -309,6 +394,7 @@ async function confirmLayout(
     if (leaseRow.judge(row).kind !== 'unchanged') {
       throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
     }
+    if (ctx.past !== undefined) refuseLaterLayouts(ctx.past, othersEnd, ours);
     if (!isNoted) await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
     return othersEnd;
   } catch (error) {
@@ -319,6 +405,12 @@ async function confirmLayout(
     }
     throw error;
   }
+}
+
+/** @throws NoRowForPastError when another layout has issued at times of the past that is wanted */
+function refuseLaterLayouts(past: PastRange, othersEnd: Position, layout: Layout): void {
+  if (comparePositions(othersEnd, startOfPast(layout, past)) < 0) return;
+  throw new NoRowForPastError(past.fromMs, undefined, layout.timeline.startOf(othersEnd.tick + 1));
 }
 
 /** Our own row after it was acquired, and the state of the layouts at that moment. */

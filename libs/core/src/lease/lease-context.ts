@@ -4,6 +4,7 @@ import type { Clock, MonotonicClock, Randomness, Timers } from '../ports.js';
 import { ClockSkewError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 import type { StoreSession } from './store-session.js';
+import type { TenureLog } from './tenure-log.js';
 import type { Odometer, WorkerWrite } from './worker-store.js';
 
 /** The clocks, timers and randomness that a keeper of worker ids uses. */
@@ -38,6 +39,18 @@ export interface LeaseContext {
   readonly identity: LeaseIdentity;
   readonly session: StoreSession;
   readonly ports: LeasePorts;
+  /** The row is to issue at times of the past; undefined: from now on. */
+  readonly past?: PastRange | undefined;
+  /** Records each lease of a row; left out where no history is kept. */
+  readonly tenures?: TenureLog | undefined;
+  /** The mark of the present lease in that history. */
+  readonly tenure?: string;
+}
+
+/** A stretch of the past, both ends included, Unix ms. */
+export interface PastRange {
+  readonly fromMs: number;
+  readonly toMs: number;
 }
 
 /** The write that changes a row, if the row still is as `expected`. */

@@ -96,6 +96,45 @@ export class NoFreeWorkerError extends RetryableError {
   }
 }
 
+/** No worker id of the range can issue at the times of a backfill: each is held, or was granted later positions. */
+export class NoRowForPastError extends PermanentError {
+  readonly errorCode = 'NO_ROW_FOR_PAST';
+
+  constructor(
+    /** The first time that was wanted, Unix ms. */
+    readonly fromMs: number,
+    /** The rows of the range; undefined when another layout was found after a row had been acquired. */
+    readonly census: WorkerCensus | undefined,
+    /** The earliest `from` that a free row has, Unix ms; undefined when there is none up to `to`. */
+    readonly lowestMs: number | undefined,
+    /** Up to when the database may have lost grants, or rows before a fence, Unix ms; 0 when it has lost none. */
+    readonly lostUntilMs = 0,
+  ) {
+    const rows =
+      census === undefined
+        ? 'another layout of this worker table has issued later'
+        : `${census.total} in the range, ${census.live} held, ${census.foreign} of another program, ` +
+          `${census.ahead} used at that time or later`;
+    const [from, lowest, lost] = [fromMs, lowestMs, lostUntilMs].map(isoOf);
+    super(
+      `No worker id can issue IDs from ${from} on: ${rows}. ` +
+        (lowest === undefined ? '' : `A from of ${lowest} or later is possible. `) +
+        (lostUntilMs === 0
+          ? ''
+          : `The database has failed over, lost rows or was fenced: what its rows say of the time before ${lost} may be ` +
+            `wrong. For that time give a tableName of its own. `) +
+        `Give a range of worker ids that no service and no earlier backfill has used, such as serviceMinWorkId 1001 ` +
+        `and serviceMaxWorkId 1023.`,
+    );
+  }
+}
+
+/** An ISO time; the number where a Date cannot hold it. */
+function isoOf(ms: number | undefined): string | undefined {
+  if (ms === undefined) return undefined;
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
+}
+
 /**
  * Another layout uses, or has used, this worker table, and its IDs could equal ours. Retryable when all such layouts
  * are of the past, and the clock only has to pass the positions that they reserved.

@@ -69,6 +69,14 @@ export class Reservation {
     });
   }
 
+  /** The only grant on a row for the past: to the end of the tick of `toMs`, in blocks or not. */
+  pastGrant(start: StartPoint, toMs: number): Grant {
+    const { timeline, maxSequence } = this.layout;
+    const { lane, base } = start;
+    const limit = withLane(base, lane, maxPosition(base[lane], { tick: timeline.tickAt(toMs), sequence: maxSequence }));
+    return { lane, base, limit, renewThreshold: limit, odometers: odometersOf(limit, this.layout, start.odometerMs) };
+  }
+
   begin(start: StartPoint, grant: Grant): void {
     this.odometerMs = start.odometerMs;
     this.apply(grant);
@@ -136,6 +144,11 @@ export class Reservation {
  */
 export function usableLane(base: PerLane<Position>, layout: Layout, nowMs: number, firstLane: Lane): Lane | undefined {
   const end: Position = { tick: layout.timeline.tickAt(nowMs), sequence: layout.maxSequence };
+  return laneBelow(base, layout, end, firstLane);
+}
+
+/** As {@link usableLane}, with any end that the odometer has to be below. */
+export function laneBelow(base: PerLane<Position>, layout: Layout, end: Position, firstLane: Lane): Lane | undefined {
   const isUsable = (lane: Lane): boolean => comparePositions(base[lane], end) < 0;
   if (!layout.hasClockBack) return isUsable(0) ? 0 : undefined;
   const order = comparePositions(base[0], base[1]);

@@ -1,4 +1,5 @@
 import type { Lane } from '../generator/tenure.js';
+import type { Layout } from '../layout/layout.js';
 import type { RaindropError } from '../raindrop-error.js';
 import type { AcquiredRow } from './acquire-row.js';
 import { Admission } from './admission.js';
@@ -6,7 +7,9 @@ import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
 import { ClockSkewError, DatabaseRegressionError, ForeignTimeZoneError } from './lease-errors.js';
 import { type LeaseRow, releaseRow, type SentWrite } from './lease-row.js';
 import { isCoarse, IssueRate, type Grant, type Reservation } from './reservation.js';
+import { odometersOf } from './odometer.js';
 import { checkForeignTimes } from './store-session.js';
+import { type BegunTenure, grantedTenureOf } from './tenure-log.js';
 import type { Lease, KeeperHooks, HighestIssued } from './worker-keeper.js';
 import { isHeld, type WorkerRow } from './worker-store.js';
 
@@ -22,6 +25,8 @@ export class StoreLease implements Lease {
   private largestBatch = 1;
   private readonly leaseRow: LeaseRow;
   private readonly rate: IssueRate;
+  /** What a history records of this lease's begin; undefined where none is kept. */
+  readonly begun: BegunTenure | undefined;
 
   constructor(
     private readonly ctx: LeaseContext,
@@ -33,6 +38,7 @@ export class StoreLease implements Lease {
     this.clockOffsetMs = acquired.clockOffsetMs;
     this.rate = new IssueRate(ctx.ports.monotonic);
     this.admission = new Admission(ctx.ports, ctx.options, acquired.sentMs, acquired.trusted);
+    if (ctx.tenure !== undefined) this.begun = begunTenure(ctx.resolved.layout, ctx.tenure, acquired);
   }
 
   get workerId(): number {
@@ -119,16 +125,21 @@ export class StoreLease implements Lease {
   }
 
   /** Gives the row back, its odometers at the positions that were really issued. */
-  release(highestIssued: HighestIssued): Promise<boolean> {
+  async release(highestIssued: HighestIssued): Promise<boolean> {
     this.checkClocks(this.ctx.ports.clock.refresh());
     const { admission, reservation } = this;
-    return releaseRow(this.ctx, this.leaseRow, {
+    let odometers = reservation.exhaustedOdometers;
+    const isReleased = await releaseRow(this.ctx, this.leaseRow, {
       lane: reservation.lane,
       // While the lease is suspect, a copy of this process may have issued all that was granted.
       odometers: () =>
-        admission.isSuspect ? reservation.exhaustedOdometers : reservation.releasedOdometers(highestIssued()),
+        (odometers = admission.isSuspect
+          ? reservation.exhaustedOdometers
+          : reservation.releasedOdometers(highestIssued())),
       onExecuted: (sent) => reservation.apply(sent.grant),
     });
+    if (isReleased && this.begun !== undefined) this.ctx.tenures?.end(this.begun.tenure, odometers);
+    return isReleased;
   }
 
   /** A write of ours was executed: its grant is ours. */
@@ -206,4 +217,10 @@ export class StoreLease implements Lease {
     this.block(error);
     this.hooks.emit({ type: 'database-regression', workerId: this.workerId, error });
   }
+}
+
+function begunTenure(layout: Layout, tenure: string, { leaseRow, reservation, found }: AcquiredRow): BegunTenure {
+  const { id: workerId, version } = leaseRow;
+  const base = odometersOf(reservation.base, layout, [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]);
+  return { tenure, workerId, layout: layout.fingerprint, version, base, previous: grantedTenureOf(found) };
 }

@@ -7,6 +7,7 @@ import type { LeaseContext } from './lease-context.js';
 import { ClosedError, type NoFreeWorkerError, type WorkerCensus } from './lease-errors.js';
 import { retryStartStep } from './start-retries.js';
 import { StoreLease } from './store-lease.js';
+import { markedContext } from './tenure-log.js';
 import { WorkerKeeper } from './worker-keeper.js';
 
 /** How often a start asks whether IDs can be issued, ms. */
@@ -81,7 +82,15 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
   }
 
   protected async acquireLease(): Promise<StoreLease> {
-    return new StoreLease(this.ctx, await acquireRow(this.ctx), this.hooks);
+    const ctx = this.ctx.tenures === undefined ? this.ctx : markedContext(this.ctx);
+    return new StoreLease(ctx, await acquireRow(ctx), this.hooks);
+  }
+
+  /** IDs can be issued before the tenure is recorded, and whether or not it can be. */
+  protected override async beginLease(lease: StoreLease): Promise<void> {
+    await super.beginLease(lease);
+    const { begun } = lease;
+    if (begun !== undefined) this.ctx.tenures?.begin(begun);
   }
 
   /** No further step is tried, and the one under way has little time left. */
@@ -92,8 +101,8 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
     await this.starting?.catch(() => undefined);
   }
 
-  protected override disconnect(): Promise<void> {
-    return this.ctx.session.close();
+  protected override async disconnect(): Promise<void> {
+    await Promise.all([this.ctx.session.close(), this.ctx.tenures?.close()]);
   }
 
   private async runStart(): Promise<void> {

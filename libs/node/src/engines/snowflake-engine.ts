@@ -126,7 +126,7 @@ export async function openSnowflakeEngine(
 ): Promise<SnowflakeEngine> {
   const { name, database, logger, makeCustom, firstLayout = DEFAULT_LAYOUT } = surroundings;
   const ports = systemPorts(options.clock);
-  const context = { options, ports, database, makeCustom, onEvent: logLease(logger, name) };
+  const context = { options, ports, database, makeCustom, service: name, onEvent: logLease(logger, name) };
   const { withLayout } = options;
   if (withLayout === undefined) return openWith(context, surroundings);
   let store: WorkerStore;

@@ -24,6 +24,12 @@ import { APP_SEGMENT_TABLE } from '../segment-table/segment-tables.js';
 import { assignerOptions, type AssignerOptions } from './assigner-options.js';
 import { type CommonModuleOptions, commonOptions, readCodes, readTableName } from './common-options.js';
 
+/** The history of worker ids. */
+export const workerHistoryOptions = {
+  /** How many days a tenure is kept after the next one began. @range 1-3,650 @defaultValue 90 */
+  keepDays: integer({ min: 1, max: 3_650, default: 90 }),
+};
+
 /** The options that only a service of snowflakes has, besides those of its parts. */
 export const snowflakeOptions = {
   /**
@@ -51,6 +57,12 @@ export const snowflakeOptions = {
    * @range `turn`, `exact` @defaultValue `turn`
    */
   clock: oneOf(['turn', 'exact'], { default: 'turn', readBy: 'ownWorker' }),
+  /**
+   * Record in a table which process held which worker id: `raindrop who <id>` then names the process that issued an ID.
+   * Rows are deleted `keepDays` after the next tenure of their worker id began: docs/operations.md.
+   * @range true, false, `{ keepDays }` with 1-3,650 (default 90) @defaultValue false
+   */
+  workerHistory: switchable(workerHistoryOptions, { readBy: 'database' }),
   /**
    * Another process makes the IDs, and this one needs no worker id (docs/threads.md, docs/service.md). The layout is that
    * process's.

@@ -6,7 +6,7 @@ import { dialectOf, type SupportedDatabase } from '../database/supported-databas
  * The name says which of Raindrop's tables it is: the functions of `worker` are `workerTableSql()` and
  * `workerTableMigration()`.
  */
-export type TableKindName = 'worker' | 'segment' | 'appSegment' | 'workerNode' | 'businessNumber';
+export type TableKindName = 'worker' | 'workerHistory' | 'segment' | 'appSegment' | 'workerNode' | 'businessNumber';
 
 /** One of Raindrop's tables as it is in every database. */
 export interface TableKind {

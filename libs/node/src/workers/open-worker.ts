@@ -10,6 +10,7 @@ import {
   RestartWait,
   StoreSession,
   StoreWorkerKeeper,
+  type TenureLog,
   type Worker,
 } from '@raindrop/core/internal';
 import {
@@ -24,6 +25,7 @@ import {
   type WorkerIdRequest,
   type WorkerStore,
 } from '@raindrop/core';
+import { databaseOf } from '../database/application-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import {
   type AssignerPart,
@@ -34,8 +36,10 @@ import {
   type ResolvedAssignerOptions,
 } from '../options/assigner-options.js';
 import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
+import { DEFAULT_SERVICE } from '../ports/logger.js';
 import type { ReservingAssigner, WorkerSource } from '../ports/worker.js';
 import { FileWorkerStore, stateFileLease } from '../state-file/file-worker-store.js';
+import { SqlTenureLog } from '../worker-table/sql-tenure-log.js';
 import { makeAssigner, type MakeCustom } from './make-assigner.js';
 import { openReservingStore } from './open-worker-store.js';
 
@@ -52,6 +56,8 @@ export interface WorkerContext {
   /** The application's database, where the options name none. */
   readonly database: SqlDatabase | undefined;
   readonly makeCustom: MakeCustom;
+  /** The name of the service, for the worker history. Default `default`. */
+  readonly service?: string;
   /** Hears of each event of the worker, from the acquire on. */
   readonly onEvent: (event: LeaseEvent) => void;
   /** The store in which the layout was found, when the options name no layout. */
@@ -111,20 +117,55 @@ function openLeased(
   const store = found?.store ?? openReservingStore(use, { ...context, warn });
   const worker = leaseWorker(
     { ...options, layout: { ...options.layout, workers } },
-    { store, ports, isFirstLayout: found?.isFirst ?? false },
+    {
+      store,
+      ports,
+      isFirstLayout: found?.isFirst ?? false,
+      tenures: use === 'database' ? historyOf(context) : undefined,
+    },
   );
   worker.onEvent(onEvent);
   return { worker, source: { assigner: use === 'database' ? use : use.name, guarantee: 'reserved' } };
 }
 
+/** The history of a service with the option `workerHistory`. */
+function historyOf({ options, database: ofApplication, service, onEvent }: WorkerContext): TenureLog | undefined {
+  const { workerHistory, tableName, autoCreateTable, hashCode, layout, lease } = options;
+  if (workerHistory === undefined) return undefined;
+  const warn = (message: string): void => onEvent({ type: 'warning', message });
+  const database = databaseOf(options, ofApplication);
+  if (database === undefined) {
+    warn('workerHistory records nothing in a database in memory');
+    return undefined;
+  }
+  const { code } = workerIdentity({ ...options, ...lease, unitMs: layout.layout.unitMs });
+  return new SqlTenureLog(database, {
+    ...{ tableName, autoCreateTable, opTimeoutMs: lease.opTimeoutMs, keepDays: workerHistory.keepDays, warn },
+    process: {
+      service: service ?? DEFAULT_SERVICE,
+      host: hashCode ? '' : hostname(),
+      pod: hashCode ? '' : (process.env['POD_NAME'] ?? ''),
+      ...{ pid: process.pid, code },
+    },
+  });
+}
+
+interface LeaseSurroundings {
+  readonly store: WorkerStore;
+  readonly ports: LeasePorts;
+  readonly isFirstLayout?: boolean;
+  /** Where each lease is recorded; left out where no history is kept. */
+  readonly tenures?: TenureLog | undefined;
+}
+
 /** Makes the keeper of a worker id that is leased from a store; the keeper closes the store. */
 export function leaseWorker(
   options: Pick<ResolvedSnowflakeOptions, 'layout' | 'lease' | 'servicePort' | 'hashCode'>,
-  { store, ports, isFirstLayout = false }: { store: WorkerStore; ports: LeasePorts; isFirstLayout?: boolean },
+  { store, ports, isFirstLayout = false, tenures }: LeaseSurroundings,
 ): StoreWorkerKeeper {
   const { layout: resolved, lease } = options;
   return new StoreWorkerKeeper({
-    ...{ resolved, isFirstLayout, ports },
+    ...{ resolved, isFirstLayout, ports, tenures },
     options: lease,
     identity: workerIdentity({ ...options, ...lease, unitMs: resolved.layout.unitMs }),
     session: new StoreSession(store, ports.timers, lease.opTimeoutMs),

@@ -5,10 +5,12 @@ import {
   createMissing,
   dialectOf,
   dropTables,
+  historyTableOf,
   parseTableName,
   SEGMENT_TABLE,
   type Table,
   type TableKind,
+  WORKER_HISTORY_TABLE,
   WORKER_NODE_TABLE,
   WORKER_TABLE,
 } from '@raindrop/node/internal';
@@ -28,6 +30,22 @@ import { dataSourceOf, runSqlOf } from '../connection/data-source-of.js';
 export function workerTableMigration(options: TableMigrationOptions = {}): TableMigration {
   const { tableName = WORKER_TABLE.defaultName, timestamp = 1_704_067_200_000 } = options;
   return tableMigration(WORKER_TABLE, { tableName, timestamp });
+}
+
+/**
+ * A TypeORM migration that creates the table of the option `workerHistory`, for accounts that may not create tables.
+ * `tableName` is the worker table's. Its `down` drops the table, and with it the record of which process issued what.
+ *
+ * @example migrations: [workerTableMigration(), workerHistoryTableMigration(), ...]
+ * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for
+ */
+export function workerHistoryTableMigration(options: TableMigrationOptions = {}): TableMigration {
+  const { tableName = WORKER_TABLE.defaultName, timestamp = 1_704_067_203_000 } = options;
+  const { schema, name } = historyTableOf(parseTableName(tableName));
+  return tableMigration(WORKER_HISTORY_TABLE, {
+    tableName: schema === undefined ? name : `${schema}.${name}`,
+    timestamp,
+  });
 }
 
 /**
