@@ -12,7 +12,7 @@ export const fileWorkers = (folder: string): ReservingAssigner => ({
 
 /** Worker rows in plain files, which have no clock of their own. */
 export class PlainFileStore implements WorkerStore {
-  private readonly files: NumberedFiles<{ rows: WorkerRow[]; layouts: string[] }>;
+  private readonly files: NumberedFiles<{ rows: WorkerRow[]; layouts: string[]; barredUntilMs?: number }>;
   private readonly watch = new LeaseWatch(performance);
 
   constructor(folder: string, timeLimitMs: number) {
@@ -29,9 +29,9 @@ export class PlainFileStore implements WorkerStore {
   }
 
   async readTable(): Promise<WorkerTable> {
-    const { rows, layouts } = (await this.files.read()).content;
+    const { rows, ...rest } = (await this.files.read()).content;
     const nowMs = Date.now();
-    return { nowMs, rows: rows.map((row) => this.watch.look(row, nowMs)), deleted: [], layouts };
+    return { nowMs, rows: rows.map((row) => this.watch.look(row, nowMs)), deleted: [], ...rest };
   }
 
   async readSample(request: SampleRequest): Promise<WorkerSample> {
@@ -61,6 +61,7 @@ export class PlainFileStore implements WorkerStore {
     const nowMs = Date.now();
     const fenced = await this.files.change((content) => {
       content.rows = content.rows.map((row) => fencedRow(row, aheadMs, nowMs));
+      content.barredUntilMs = Math.max(content.barredUntilMs ?? 0, nowMs + aheadMs);
       return content.rows.length;
     });
     return fenced ?? 0;

@@ -1,4 +1,4 @@
-import { fencedRow, LeaseWatch, type WorkerRow, type WorkerStore, type WorkerTable } from '@raindrop/core';
+import { fencedRow, LeaseWatch, sampleRows, type WorkerRow, type WorkerStore, type WorkerTable } from '@raindrop/core';
 import { MemoryWorkerStore, MemoryWorkerTable } from '@raindrop/core/internal';
 import { setImmediate as turn } from 'node:timers/promises';
 import { workerStoreContract } from '../../../libs/nestjs/src/testing/index.js';
@@ -61,7 +61,15 @@ class PiecemealStore extends RemoteStore {
   }
 }
 
-/** The same, and a read of the whole table waits until it is over. */
+/** Fences the rows that are there, and forgets that there was a fence. */
+class ForgetfulStore extends RemoteStore {
+  override fence(aheadMs: number): Promise<number> {
+    for (const [id, row] of this.rows.rows) this.rows.rows.set(id, fencedRow(row, aheadMs, this.clock()));
+    return Promise.resolve(this.rows.rows.size);
+  }
+}
+
+/** Fences in parts, and a read of the whole table waits until it is over. */
 class LockedTableStore extends PiecemealStore {
   private static readonly fences = new Map<MemoryWorkerTable, Promise<number>>();
 
@@ -87,11 +95,7 @@ class ClocklessStore extends RemoteStore {
   }
 
   override async readSample(request: Parameters<WorkerStore['readSample']>[0]): ReturnType<WorkerStore['readSample']> {
-    const { rows, layouts } = await this.readTable();
-    const seen = new MemoryWorkerTable();
-    for (const row of rows) seen.rows.set(row.id, row);
-    for (const layout of layouts) seen.layouts.add(layout);
-    return new MemoryWorkerStore(seen, this.clock).readSample(request);
+    return sampleRows(await this.readTable(), request);
   }
 
   override async readRow(id: number): ReturnType<WorkerStore['readRow']> {
@@ -159,5 +163,11 @@ describe('The contract of worker stores', () => {
     ['in parts, behind a lock of the table', LockedTableStore],
   ])('is broken by a store that fences %s', async (_, Store) => {
     expect(await brokenBy(Store, shared)).toContain(AT_ONCE);
+  });
+
+  it('is broken by a store that fences no row which is added later', async () => {
+    expect(await brokenBy(ForgetfulStore, shared)).toEqual([
+      'fences rows that are added later: the table may have lacked them, and their holders issued on',
+    ]);
   });
 });

@@ -247,11 +247,19 @@ export const FENCE_FAILOVERS_MS = 120_000;
 /**
  * The state after a fence at `nowMs`: all processes believe this server from now on, also those that know of a later
  * one. A failover that was recorded with a time in the future, by a wrong clock, counts as one of now.
+ *
+ * No odometer is believed below `nowMs` + `aheadMs`, also in a row that is added later: the restored table may have
+ * lacked the row, whose holder has issued IDs since the backup. So the fence counts as a loss whose reach ends there.
+ * @param ownReachMs the reach of the process that fences, ms
  */
-export function fencedState<State extends Pick<StoreTerm, 'failoverNumber' | 'lostAtMs'>>(
+export function fencedState<State extends Pick<StoreTerm, 'failoverNumber' | 'lostAtMs' | 'reachMs'>>(
   state: State,
   nowMs: number,
+  aheadMs: number,
+  ownReachMs: number,
 ): State {
   const failoverNumber = Math.max(state.failoverNumber, nowMs) + FENCE_FAILOVERS_MS;
-  return { ...state, failoverNumber, lostAtMs: Math.min(state.lostAtMs, nowMs) };
+  const reachMs = Math.max(state.reachMs, ownReachMs, aheadMs);
+  const lostAtMs = Math.max(Math.min(state.lostAtMs, nowMs), nowMs + aheadMs - reachMs);
+  return { ...state, failoverNumber, lostAtMs, reachMs };
 }

@@ -105,7 +105,8 @@ export class MemoryWorkerStore implements WorkerStore {
     for (const each of [rows, deleted]) {
       for (const [id, row] of each) each.set(id, fencedRow(row, aheadMs, nowMs));
     }
-    this.table.state = fencedState({ ...this.table.state, knownTerm: this.table.term }, nowMs);
+    const state = { ...this.table.state, knownTerm: this.table.term };
+    this.table.state = fencedState(state, nowMs, aheadMs, this.reachMs);
     return Promise.resolve(rows.size + deleted.size);
   }
 

@@ -44,9 +44,9 @@ export interface WorkerTable {
   /** Whether other layouts may have, which the store has forgotten. Default false. */
   readonly mayLackLayouts?: boolean;
   /**
-   * Until when no row may be acquired, Unix ms, because the store may have lost writes that it had acknowledged: a start
-   * waits for that moment without limit, and begins after its tick. Left out when nothing was lost. SQL, etcd and NATS
-   * tell it. Example: commits lost at 12:00:00, a reach of 218 s: 12:03:38.
+   * Until when no row may be acquired, Unix ms, because the store may have lost writes that it had acknowledged, or was
+   * fenced: a start waits for that moment without limit, and begins after its tick. Left out when nothing was lost. SQL,
+   * etcd and NATS tell it. Example: commits lost at 12:00:00, a reach of 218 s: 12:03:38.
    */
   readonly barredUntilMs?: number;
   /**
@@ -140,7 +140,8 @@ export interface WorkerStore {
   /**
    * For operators: raises both odometers of every row, deleted ones too, to the end of the tick at now + `aheadMs`
    * where they are lower (sequence 2^53 - 1), and frees every row, in one statement; versions leap by `FENCE_LEAP`.
-   * Holders lose their rows at the next renewal.
+   * Holders lose their rows at the next renewal. From then on `barredUntilMs`, or `lostUntilMs`, is that moment at
+   * least: the table may have lacked a row that is added later.
    * @returns how many rows there are
    */
   fence(aheadMs: number): Promise<number>;

@@ -122,7 +122,7 @@ export class KeyWorkerStore implements WorkerStore {
       const next = Math.max(count, seen) + 1;
       return JSON.stringify({ count: next, atMs: nowMs, untilMs: Math.max(untilMs, nowMs + aheadMs) });
     });
-    await this.cluster.fence(nowMs);
+    await this.cluster.fence(nowMs, aheadMs);
     return this.keys.idsIn(entries).length;
   }
 

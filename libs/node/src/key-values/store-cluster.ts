@@ -61,12 +61,12 @@ export class StoreCluster {
    * See fencedState. Nothing is changed where no cluster is recorded yet: rows that are added later are fenced by their
    * key.
    */
-  async fence(nowMs: number): Promise<void> {
+  async fence(nowMs: number, aheadMs: number): Promise<void> {
     const { state } = this.keys;
     const known = stateOf(state, (await this.values.read('fencing the workers', [state])).entries.get(state));
     if (known === undefined) return;
     await update(this.values, 'fencing the workers', state, ({ entries }) =>
-      textOfState(fencedState(stateOf(state, entries.get(state)) ?? known, nowMs)),
+      textOfState(fencedState(stateOf(state, entries.get(state)) ?? known, nowMs, aheadMs, this.guard.reachMs)),
     );
   }
 

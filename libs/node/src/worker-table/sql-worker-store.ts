@@ -13,6 +13,7 @@ import { OwnDatabase } from '../database/own-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { DatabaseCallError, DatabaseRefusedError } from '../database/database-errors.js';
 import { type Dialect, execute, type RunStatement } from '../database/dialect.js';
+import { insertState } from '../tables/state-table.js';
 import { findMissing, saysGone, storageWarnings } from '../tables/prepare-table.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 import { offsetMs, offsetText } from '../database/sql-values.js';
@@ -243,14 +244,18 @@ export class SqlWorkerStore implements WorkerStore {
   }
 
   /**
-   * Fences rows and state of one server: when another server answers in between nothing is fenced there.
+   * Fences state and rows of one server: when another server answers in between nothing is fenced there. The state
+   * comes first: a row that is added between the two statements is barred by then.
    * @throws ReplicaError
    */
   async fence(aheadMs: number): Promise<number> {
+    const { dialect, table } = this;
     const term = await this.server.termNow();
+    const ownReachMs = this.server.guard.reachMs;
     return this.database.call(async (run) => {
-      const { affected = 0 } = await execute(run, fenceRows(this.dialect, this.table, aheadMs, term));
-      await execute(run, fenceState(this.dialect, this.table, term));
+      await execute(run, insertState(dialect, table, { term, failoverNumber: '0' }));
+      await execute(run, fenceState(dialect, table, { term, aheadMs, ownReachMs }));
+      const { affected = 0 } = await execute(run, fenceRows(dialect, table, aheadMs, term));
       return affected;
     });
   }

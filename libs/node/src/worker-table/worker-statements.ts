@@ -194,13 +194,23 @@ export function noteServer(
 }
 
 /** See fencedState. The caller fences the rows on the same server. */
-export function fenceState(dialect: Dialect, table: TableName, term: string): Statement {
+export function fenceState(
+  dialect: Dialect,
+  table: TableName,
+  fence: { readonly term: string; readonly aheadMs: number; readonly ownReachMs: number },
+): Statement {
+  const { term, aheadMs, ownReachMs } = fence;
   const { values, value } = bindings(dialect);
   const column = (name: string): string => dialect.quote(name);
-  const [failoverNumber, lostAtMs] = [column('epoch'), column('lost_at_ms')];
+  const [failoverNumber, lostAtMs, reachMs] = [column('epoch'), column('lost_at_ms'), column('reach_ms')];
+  const larger = (one: string, other: string): string => `(CASE WHEN ${one} > ${other} THEN ${one} ELSE ${other} END)`;
+  const newReachMs = larger(reachMs, String(Math.max(ownReachMs, aheadMs)));
+  const leastLostAtMs = `${dialect.nowMs} + ${aheadMs} - ${newReachMs}`;
+  // MySQL evaluates from left to right: the moment of the loss is set before the reach that it reads.
   const changes = [
-    `${failoverNumber} = CASE WHEN ${failoverNumber} > ${dialect.nowMs} THEN ${failoverNumber} ELSE ${dialect.nowMs} END + ${FENCE_FAILOVERS_MS}`,
-    `${lostAtMs} = CASE WHEN ${lostAtMs} < ${dialect.nowMs} THEN ${lostAtMs} ELSE ${dialect.nowMs} END`,
+    `${failoverNumber} = ${larger(failoverNumber, dialect.nowMs)} + ${FENCE_FAILOVERS_MS}`,
+    `${lostAtMs} = CASE WHEN ${lostAtMs} > ${dialect.nowMs} THEN ${dialect.nowMs} ELSE ${larger(lostAtMs, leastLostAtMs)} END`,
+    `${reachMs} = ${newReachMs}`,
   ];
   const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, term)}`;
   const state = quoteTable(dialect, stateTableOf(table));

@@ -112,6 +112,31 @@ const ROUNDS = 3;
 /** `fence` raises every odometer, all at one moment. */
 export const fenceCases: Cases = {
   'fences: every row is free, with both odometers past all that can have been granted': fencesAll,
+  'fences rows that are added later: the table may have lacked them, and their holders issued on': async (rows) => {
+    const store = await rows.prepared(2);
+    const { nowMs } = await store.readTable();
+    await store.fence(AHEAD_MS);
+    const later = await rows.prepared(4);
+    const table = await later.readTable();
+    const { lostUntilMs = table.barredUntilMs ?? 0 } = table;
+    const sample = await rows.sample(later);
+    for (const [what, found, leastMs] of [
+      ['readTable', table.rows, lostUntilMs],
+      ['readSample', sample.rows, sample.barredUntilMs ?? 0],
+    ] as const) {
+      same(
+        byId(found).map(({ id }) => id),
+        upTo(4),
+        `the rows of ${what}`,
+      );
+      for (const { id, odometers } of found) {
+        const freeAtMs = Math.max(leastMs, Math.min(odometers[0].ms, odometers[1].ms));
+        const earlyMs = nowMs + AHEAD_MS - freeAtMs;
+        assert.ok(earlyMs <= 0, `by ${what}, row ${id} may be acquired ${earlyMs} ms too early`);
+      }
+    }
+    assert.equal(await later.write(writeTo(byId(table.rows)[3]!)), true);
+  },
   'fences all rows or none, for every reader meanwhile': async (rows) => {
     const store = await rows.prepared(MANY);
     const others = Array.from({ length: 3 }, () => rows.open());
