@@ -26,15 +26,7 @@ import { LeaseRow, releaseRow } from './lease-row.js';
 import { odometersOf, positionOf } from './odometer.js';
 import { laneBelow, Reservation, type StartPoint, usableLane } from './reservation.js';
 import { checkForeignTimes } from './store-session.js';
-import {
-  fencesSince,
-  INCLUDE_HELD,
-  isForeign,
-  isHeld,
-  type Odometer,
-  type WorkerRow,
-  type WorkerTable,
-} from './worker-store.js';
+import { INCLUDE_HELD, isForeign, isHeld, type Odometer, type WorkerRow, type WorkerTable } from './worker-store.js';
 
 /** A row that was acquired, and its first grant. */
 export interface AcquiredRow {
@@ -71,14 +63,9 @@ export async function acquireRow(ctx: LeaseContext): Promise<AcquiredRow> {
   const acquired = await tryRows(ctx, survey);
   if (acquired !== undefined) return acquired;
   if (ctx.past !== undefined && survey.candidates.length === 0) {
-    const { lowestMs = Number.POSITIVE_INFINITY, census, lostUntilMs, fenced } = survey;
+    const { lowestMs = Number.POSITIVE_INFINITY, census, lostUntilMs } = survey;
     const from = lowestMs <= ctx.past.toMs ? lowestMs : undefined;
-    throw new NoRowForPastError(
-      ctx.past.fromMs,
-      census,
-      from,
-      fenced > 0 ? Math.max(survey.nowMs, lostUntilMs) : lostUntilMs,
-    );
+    throw new NoRowForPastError(ctx.past.fromMs, census, from, lostUntilMs);
   }
   throw new NoFreeWorkerError({ ...survey.census, contended: survey.candidates.length }, survey.barredForMs);
 }
@@ -91,10 +78,8 @@ interface Survey extends Selection {
   readonly trusted: ClockReading;
   /** How long the store bars all rows, to the end of the barred moment's tick, by this host's clock, ms. */
   readonly barredForMs: number;
-  /** Up to when the store may have lost grants, Unix ms; 0 when it has lost none. */
+  /** Up to when the store may have lost grants, or was fenced, Unix ms; 0 when it was neither. */
   readonly lostUntilMs: number;
-  /** How many rows a backfill does not believe because of a fence. */
-  readonly fenced: number;
 }
 
 /** Rows of one sample: with many starters a process loses some of them; each costs a cold process 10 to 20 µs. */
@@ -142,15 +127,14 @@ async function surveyTable(ctx: LeaseContext): Promise<Survey> {
 
 function makeSurvey(
   { resolved, options, identity, ports, past }: LeaseContext,
-  found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs' | 'lostUntilMs'> & Partial<Pick<WorkerTable, 'deleted'>>,
+  found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs' | 'lostUntilMs'>,
   wallMs: number,
   othersEnd: Position,
 ): Survey {
   const { code } = identity;
   const basis = { ...resolved, options, wallMs, othersEnd, code, past, randomness: ports.randomness };
-  const { nowMs, deleted = [], barredUntilMs = 0, lostUntilMs = barredUntilMs } = found;
-  const isNew = past === undefined ? () => false : isAddedAfterFence([...found.rows, ...deleted]);
-  const rows = found.rows.map((row) => raiseOdometersTo(isNew(row) ? Math.max(wallMs, lostUntilMs) : lostUntilMs, row));
+  const { nowMs, barredUntilMs = 0, lostUntilMs = barredUntilMs } = found;
+  const rows = found.rows.map((row) => raiseOdometersTo(lostUntilMs, row));
   const selected = selectRows({ nowMs, rows }, basis);
   const barredMs = barredForMs(resolved.layout, barredUntilMs, wallMs);
   return {
@@ -159,17 +143,7 @@ function makeSurvey(
     ...selected,
     barredForMs: barredMs,
     lostUntilMs,
-    fenced: found.rows.filter(isNew).length,
   };
-}
-
-/**
- * Finds the rows that were added after a fence. They look unused, but the backup that was fenced may have lacked a row
- * which a backfill had used: no time before now is believed to be free there.
- */
-function isAddedAfterFence(all: readonly WorkerRow[]): (row: WorkerRow) => boolean {
-  const fences = Math.max(0, ...all.map(fencesSince));
-  return (row) => fencesSince(row) < fences;
 }
 
 /** How long no row may be acquired, ms: to the end of the barred moment's tick. */

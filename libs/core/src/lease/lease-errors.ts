@@ -107,7 +107,7 @@ export class NoRowForPastError extends PermanentError {
     readonly census: WorkerCensus | undefined,
     /** The earliest `from` that a free row has, Unix ms; undefined when there is none up to `to`. */
     readonly lowestMs: number | undefined,
-    /** Up to when the database may have lost grants, or rows before a fence, Unix ms; 0 when it has lost none. */
+    /** Up to when the database may have lost grants, or was fenced, Unix ms; 0 when it was neither. */
     readonly lostUntilMs = 0,
   ) {
     const rows =

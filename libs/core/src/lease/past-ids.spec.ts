@@ -368,7 +368,7 @@ describe('a table that was fenced after it was restored', () => {
     expect(first.issue()).toHaveLength(20);
     expect(repeatsOf(first.issue(), second.issue())).toBe(0);
     expect(second.failure).toMatchObject({ errorCode: 'NO_ROW_FOR_PAST', census: { ahead: 1 } });
-    expect(second.failure!.message).toContain('was fenced: what its rows say of the time before 2026-03-01T12:00:');
+    expect(second.failure!.message).toContain('was fenced: what its rows say of the time before 2026-03-01T12:01:');
     // A row that the fence has raised, or that a service has used since, is believed past the fence.
     await database.advance(1_000_000);
     const later = await Backfill.of({ ...ONE_ROW, database, seed: 6, fromMs: database.time.wall - 60_000 });

@@ -168,14 +168,6 @@ export function isHeld(row: WorkerRow, nowMs: number, graceMs: number): boolean 
 }
 
 /**
- * How many fences there have been since the row was added: each raises the versions of all rows by `FENCE_LEAP`. A row
- * with fewer than another one of its table was added after a fence.
- */
-export function fencesSince({ version }: WorkerRow): number {
-  return Math.floor(version / FENCE_LEAP);
-}
-
-/**
  * True when another program wrote the row last: the original's programs count `version` up and know no `own_version`.
  */
 export function isForeign(row: WorkerRow): boolean {
