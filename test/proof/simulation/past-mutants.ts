@@ -23,7 +23,7 @@ const over = (change: (store: WitnessedStore) => void): (() => void) =>
 export const PAST_MUTANTS: Readonly<Record<string, Mutant>> = {
   'past-ignores-the-odometer': {
     rule: 'A backfill begins after the odometer of its row.',
-    shownBy: 30,
+    shownBy: 86,
     install: () =>
       reserves((original) => {
         return async function (this: SimulatedBackfill, context: PastContext) {
@@ -36,7 +36,7 @@ export const PAST_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'past-given-back-unused': {
     rule: 'A backfill gives its row back with the odometer at the end of its stretch.',
-    shownBy: 14,
+    shownBy: 22,
     install: () =>
       over((store) => {
         const write = store.write.bind(store);
@@ -45,7 +45,7 @@ export const PAST_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'past-believes-after-a-failover': {
     rule: 'After a failover a backfill believes no odometer below what can have been granted before.',
-    shownBy: 214,
+    shownBy: 254,
     install: () =>
       over((store) => {
         const [readTable, readSample] = [store.readTable.bind(store), store.readSample.bind(store)];
@@ -56,7 +56,7 @@ export const PAST_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'past-not-looked-at-again': {
     rule: 'Where a commit can be lost, a backfill issues once its reservation can be lost no more, and is still there.',
-    shownBy: 390,
+    shownBy: 70,
     install: () =>
       over((store) => {
         const [write, readRow] = [store.write.bind(store), store.readRow.bind(store)];

@@ -194,8 +194,8 @@ class Planner {
   private backfill(past: SeededRandom): void {
     const { leaseMs } = this;
     const unitMs = Math.max(...this.setup.layouts.map(({ unit }) => TIME_UNITS[unit].ms));
-    const agoMs = Math.ceil(Math.max(unitMs, leaseMs) * past.pick([0.01, 0.1, 0.5, 1, 3, 10, 1_000]));
-    const forMs = Math.ceil(agoMs * past.pick([0.001, 0.5, 1]));
+    const agoMs = Math.ceil(Math.max(unitMs, leaseMs) * past.pick([0.01, 0.1, 0.1, 0.5, 0.5, 1, 1, 3, 10, 1_000]));
+    const forMs = Math.ceil(agoMs * past.pick([0.001, 0.1, 0.5, 1]));
     const opTimeoutMs = this.setup.lease.opTimeoutMs ?? 3_000;
     const fault = past.pick<Fault>([
       { kind: 'refused' },
@@ -208,35 +208,45 @@ class Planner {
     const faults = past.chance(0.4) ? [{ call, fault: past.chance(0.5) ? [fault] : [undefined, fault] }] : [];
     const layout = past.chance(0.7) ? 0 : 1;
     const stepMs = Math.max(1, Math.ceil(forMs / past.pick([1, 5, 20, 100])));
-    const job = (): Action => ({ kind: 'backfill', layout, seed: past.bits(), agoMs, forMs, stepMs, faults });
-    // Four processes have three rows: one of them makes room.
-    const process = past.below(PROCESSES);
-    const makesRoom = past.chance(0.6);
-    if (makesRoom) this.do({ kind: past.chance(0.7) ? 'release' : 'kill', process });
-    this.do({ kind: 'pass', ms: 1 });
+    const job = (laterMs = 0): Action => ({
+      ...{ kind: 'backfill', layout, seed: past.bits(), forMs, stepMs, faults },
+      // The same stretch, as seen from later.
+      agoMs: agoMs + laterMs,
+    });
     // Elsewhere some processes know of no window, as the documentation does not permit.
     const { lossMs, family } = this.setup;
-    const isLost = lossMs > 0 && past.chance(0.5) && (family === 'lost-commits' || family === 'failovers');
+    const isLost = lossMs > 0 && past.chance(0.7) && (family === 'lost-commits' || family === 'failovers');
+    // Four processes have three rows: one of them makes room, or all.
+    const makingRoom = past.chance(0.6) ? this.some(past, isLost ? PROCESSES : 1) : [];
+    for (const process of makingRoom) this.do({ kind: past.chance(0.7) ? 'release' : 'kill', process });
+    this.do({ kind: 'pass', ms: 1 });
     if (isLost) this.do({ kind: 'snapshot' });
     this.do(job());
     // Two at once.
     if (past.chance(0.3)) this.do(job());
+    const lostAfterMs = Math.ceil(lossMs * past.pick([0.1, 0.5, 0.95]));
     if (isLost) {
-      this.do({ kind: 'pass', ms: Math.ceil(this.setup.lossMs * past.pick([0.1, 0.5, 0.95])) });
+      this.do({ kind: 'pass', ms: lostAfterMs });
       this.issue();
       this.do({ kind: 'restore' });
       this.do({ kind: 'pass', ms: 1 });
     }
     if (isLost || past.chance(0.3)) {
-      this.do(job());
-      this.do({ kind: 'pass', ms: Math.ceil(1.5 * this.setup.lossMs) });
+      this.do(job(isLost ? lostAfterMs + 1 : 0));
+      this.do({ kind: 'pass', ms: Math.ceil(1.5 * lossMs) });
     }
     for (let rounds = past.below(4); rounds > 0; rounds--) {
       this.issue();
       this.do({ kind: 'pass', ms: 1 });
     }
-    if (makesRoom) this.later(past.below(3), this.start(process));
+    for (const process of makingRoom) this.later(past.below(3), this.start(process));
     if (past.chance(0.2)) this.later(past.below(4), { kind: 'end-backfills' });
+  }
+
+  /** So many processes, from any one on. */
+  private some(past: SeededRandom, count: number): number[] {
+    const first = past.below(PROCESSES);
+    return Array.from({ length: count }, (_, index) => (first + index) % PROCESSES);
   }
 
   /** The database goes back in time; half the time a process cannot reach it afterwards, or is killed. */

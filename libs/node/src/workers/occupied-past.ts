@@ -57,7 +57,7 @@ export class IdTables {
       const { term, id } = records[0]!;
       // A replica may lack what was inserted last.
       if (term === REPLICA) throw new ReplicaError();
-      if (id !== null) throw new PastOccupiedError(nameOf(table), String(id), ids.workerId);
+      if (id !== null) throw new PastOccupiedError(nameOf(table), `${id as string}`, ids.workerId);
     }
   }
 
