@@ -4,7 +4,7 @@ import type { WorkerRange } from '../layout/layout-options.js';
 import type { Layout } from '../layout/layout.js';
 import type { Randomness } from '../ports.js';
 import { type ClockReading, readClocks } from './admission.js';
-import { raiseOdometersTo } from './failover-guard.js';
+import { believedFromMs, raiseOdometersTo } from './failover-guard.js';
 import { areHarmless, judgeLayouts, refuseOtherLayouts } from './layout-choice.js';
 import { type LeaseContext, validatedNow, writeOf } from './lease-context.js';
 import { ForeignRowsError, NoFreeWorkerError, StoreUnavailableError, type WorkerCensus } from './lease-errors.js';
@@ -106,8 +106,9 @@ function makeSurvey(
 ): Survey {
   const { code } = identity;
   const basis = { ...resolved, options, wallMs, othersEnd, code, randomness: ports.randomness };
-  const { nowMs, barredUntilMs = 0, lostUntilMs = barredUntilMs } = found;
-  const rows = found.rows.map((row) => raiseOdometersTo(lostUntilMs, row));
+  const { nowMs, barredUntilMs } = found;
+  const untilMs = believedFromMs(found);
+  const rows = found.rows.map((row) => raiseOdometersTo(untilMs, row));
   const selected = selectRows({ nowMs, rows }, basis);
   const barredMs = barredForMs(resolved.layout, barredUntilMs, wallMs);
   return { nowMs, trusted: readClocks(wallMs, ports), ...selected, barredForMs: barredMs };
