@@ -31,7 +31,7 @@ export class PlainFileStore implements WorkerStore {
   async readTable(): Promise<WorkerTable> {
     const { rows, ...rest } = (await this.files.read()).content;
     const nowMs = Date.now();
-    return { nowMs, rows: rows.map((row) => this.watch.look(row, nowMs)), deleted: [], ...rest };
+    return { nowMs, rows: rows.map((row) => this.watch.look(row, nowMs)), deleted: [], lostUntilMs: 0, ...rest };
   }
 
   async readSample(request: SampleRequest): Promise<WorkerSample> {

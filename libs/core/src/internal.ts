@@ -51,11 +51,12 @@ export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-stor
 export { leaseOptions, readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export {
   FENCE_FAILOVERS_MS,
+  barOf,
+  believedFromMs,
   FailoverGuard,
   fencedState,
   FormerPrimaryError,
   judgeServer,
-  lossOf,
   MOST_LOOKS,
   raiseOdometersTo,
   type BelievedServer,

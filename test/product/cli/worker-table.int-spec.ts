@@ -192,14 +192,13 @@ describe.each(databaseKinds)('on %s', (kind) => {
     await run('next');
     expect(await run('fence')).toMatchObject({ code: 2, stderr: expect.stringContaining('all 7 rows') as string });
     expect((await json<{ counts: { 'used-up': number } }>('workers')).counts['used-up']).toBe(0);
-    expect(await json('fence', '--yes')).toEqual({
-      ...{ table: 'soc_raindrop_worker', rows: 7, foreign: 0, barredMs: 95_000 },
-    });
+    const { barredMs, ...fence } = await json<{ barredMs: number }>('fence', '--yes');
+    expect(fence).toEqual({ table: 'soc_raindrop_worker', rows: 7, foreign: 0 });
+    // As long as a failover does, where there are servers that can take each other's place.
+    const usualMs = kind === 'sqlite' ? 95_000 : 218_000;
+    expect(barredMs).toBeGreaterThan(usualMs - 10_000);
+    expect(barredMs).toBeLessThanOrEqual(usualMs);
     expect((await json<{ counts: { 'used-up': number } }>('workers')).counts['used-up']).toBe(7);
-    expect(await run('next')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('No free worker id') as string,
-    });
     expect(await run('doctor')).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('0 can be acquired') as string,

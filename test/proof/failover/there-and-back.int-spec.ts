@@ -11,6 +11,7 @@ import { TcpSwitch } from '../../support/proxies/tcp-switch.js';
 jest.setTimeout(120_000);
 
 const WORKERS = { min: 1, max: 3 };
+const REACH_MS = 60_000;
 const SKIP = 100_000;
 
 interface Process {
@@ -32,7 +33,7 @@ describe.each(ENGINES)('A $engine', ({ start, account }) => {
   /** A process that has looked at everything. */
   const opened = async (port: number): Promise<Process> => {
     const options = { ...account, host: '127.0.0.1', port };
-    const workers = openStore(options, { reachMs: 60_000 });
+    const workers = openStore(options, { reachMs: REACH_MS });
     const segments = openSegmentStore(options, { skipAfterFailover: SKIP });
     open.push(workers, segments);
     await workers.prepare(WORKERS);
@@ -140,8 +141,10 @@ describe.each(ENGINES)('A $engine', ({ start, account }) => {
       const operator = openStore({ ...account, host: '127.0.0.1', port: way.port });
       open.push(operator);
       await operator.fence(5_000);
-      const { rows, nowMs } = await workers.readTable();
+      const { rows, nowMs, barredUntilMs = 0 } = await workers.readTable();
       for (const { odometers } of rows) expect(odometers[0].ms).toBeGreaterThan(nowMs);
+      // As long as a failover does: what the other server granted is unknown here.
+      expect(barredUntilMs - nowMs).toBeGreaterThan(REACH_MS - 20_000);
     });
   });
 });

@@ -90,7 +90,7 @@ export async function fence(flags: FlagValues, output: CliOutput): Promise<void>
     const { held, foreign } = countsOf(workers);
     throw new InputError(
       `fence would free all ${workers.length - foreign} rows of ${options.tableName}, ${held} of them held, and block them ` +
-        `for ${showDuration(maxClockSkewMs + horizonMs)}: no process issues IDs until then. ${othersOf(foreign)}To do it, add --yes`,
+        `for ${showDuration(maxClockSkewMs + horizonMs)} at least: no process issues IDs until then. ${othersOf(foreign)}To do it, add --yes`,
     );
   }
   const { rows, foreign, barredMs } = await explainMissingTable(options, fenceWorkers(withExistingFile(given)));

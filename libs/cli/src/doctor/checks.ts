@@ -1,4 +1,10 @@
-import { ForeignTimeZoneError, judgeLayouts, LayoutConflictError } from '@raindrop/core/internal';
+import {
+  believedFromMs,
+  ForeignTimeZoneError,
+  judgeLayouts,
+  LayoutConflictError,
+  raiseOdometersTo,
+} from '@raindrop/core/internal';
 import type {
   Layout,
   ResolvedLayout,
@@ -154,7 +160,9 @@ export function checkTable(table: WorkerTable, workers: WorkerRange, graceMs: nu
   const size = workers.max - workers.min + 1;
   const isOurs = ({ id }: { readonly id: number }): boolean => id >= workers.min && id <= workers.max;
   const rows = [
-    ...table.rows.filter(isOurs).map((row) => describeWorker(row, table.nowMs, graceMs)),
+    ...table.rows
+      .filter(isOurs)
+      .map((row) => describeWorker(raiseOdometersTo(believedFromMs(table), row), table.nowMs, graceMs)),
     ...table.deleted.filter(isOurs).map((row) => describeWorker(row, table.nowMs, graceMs, true)),
   ];
   const idsIn = (...states: WorkerState[]): number[] =>

@@ -11,7 +11,7 @@ import type { WorkerRange } from '../layout/layout-options.js';
 import type { Layout } from '../layout/layout.js';
 import type { Randomness } from '../ports.js';
 import { type ClockReading, readClocks } from './admission.js';
-import { raiseOdometersTo } from './failover-guard.js';
+import { believedFromMs, raiseOdometersTo } from './failover-guard.js';
 import { areHarmless, judgeLayouts, refuseOtherLayouts } from './layout-choice.js';
 import { type LeaseContext, type PastRange, validatedNow, writeOf } from './lease-context.js';
 import {
@@ -133,7 +133,8 @@ function makeSurvey(
 ): Survey {
   const { code } = identity;
   const basis = { ...resolved, options, wallMs, othersEnd, code, past, randomness: ports.randomness };
-  const { nowMs, barredUntilMs = 0, lostUntilMs = barredUntilMs } = found;
+  const { nowMs, barredUntilMs } = found;
+  const lostUntilMs = believedFromMs(found);
   const rows = found.rows.map((row) => raiseOdometersTo(lostUntilMs, row));
   const selected = selectRows({ nowMs, rows }, basis);
   const barredMs = barredForMs(resolved.layout, barredUntilMs, wallMs);

@@ -34,7 +34,7 @@ describe('The server that answers', () => {
       const verdict = judge({}, believed);
       expect(verdict).toEqual({
         ...{ isAnother: false, isNewFailover: false, mustRecord: false },
-        ...{ failoverNumber: 100, lostUntilMs: 50 + REACH },
+        ...{ failoverNumber: 100, lostUntilMs: 50 + REACH, barredUntilMs: 50 + REACH },
       });
     }
   });
@@ -433,7 +433,7 @@ async function restoredWithoutRow({ forgetsFence = false } = {}): Promise<Keeper
   await live(2_000, ...holders);
   database.restore(backup);
   await holders[0]!.store.fence(BARRED_MS);
-  if (forgetsFence) database.table.state = { ...database.table.state, lostAtMs: 0 };
+  if (forgetsFence) database.table.state = { ...database.table.state, fencedUntilMs: 0 };
   const lease = { waitForWorkerMs: 600_000 };
   const starting = [3, 4].map((seed) => new KeeperBench({ layout, database, seed, lease }));
   for (const { keeper } of starting) void keeper.start().catch(() => undefined);

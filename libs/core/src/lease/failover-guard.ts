@@ -28,6 +28,8 @@ export interface StoreTerm extends BelievedServer {
   readonly lostAtMs: number;
   /** How far grants of any process reach past that moment at most, ms; see grantReachMs. */
   readonly reachMs: number;
+  /** Until when a fence bars every row, Unix ms; see {@link fencedState}. Left out before the first one. */
+  readonly fencedUntilMs?: number;
 }
 
 /** How this process treats the server that answers. */
@@ -42,6 +44,8 @@ export interface ServerVerdict {
   readonly failoverNumber: number;
   /** Up to when grants may be lost, and no odometer is believed, Unix ms; 0 when nothing was lost. */
   readonly lostUntilMs: number;
+  /** The same, and until when a fence bars every row. */
+  readonly barredUntilMs: number;
 }
 
 /**
@@ -71,13 +75,15 @@ export function judgeServer(
   const least = isNewFailover ? Math.max(failoverNumber, believed?.failoverNumber ?? 0) + 1 : failoverNumber;
   const reachMs = Math.max(seen.reachMs, ownReachMs);
   const lostMs = isNewFailover ? nowMs : lostAtMs;
+  const lostUntilMs = lostMs === 0 ? 0 : lostMs + reachMs;
   const hasTerms = term !== '' || (knownTerm ?? '') !== '';
   return {
     isAnother: isAnother || isNewFailover,
     isNewFailover,
     mustRecord: isNewFailover || (hasTerms && (!isRecorded || seen.reachMs < ownReachMs)),
     failoverNumber: isNewFailover || knownTerm === undefined ? Math.max(least, nowMs) : failoverNumber,
-    lostUntilMs: lostMs === 0 ? 0 : lostMs + reachMs,
+    lostUntilMs,
+    barredUntilMs: Math.max(lostUntilMs, seen.fencedUntilMs ?? 0),
   };
 }
 
@@ -208,9 +214,19 @@ export class FailoverGuard {
   }
 }
 
-/** The properties of a table whose grants may be lost up to a moment: none if nothing was lost. */
-export function lossOf(lostUntilMs: number): Pick<WorkerTable, 'barredUntilMs' | 'mayLackLayouts'> {
-  return lostUntilMs > 0 ? { barredUntilMs: lostUntilMs, mayLackLayouts: true } : {};
+/** What a table tells of losses and fences: nothing if there was neither. A fence loses no layout. */
+export function barOf({
+  lostUntilMs,
+  barredUntilMs,
+}: Pick<ServerVerdict, 'lostUntilMs' | 'barredUntilMs'>): Pick<
+  WorkerTable,
+  'barredUntilMs' | 'lostUntilMs' | 'mayLackLayouts'
+> {
+  return {
+    ...(barredUntilMs > 0 && { barredUntilMs }),
+    ...(barredUntilMs > lostUntilMs && { lostUntilMs }),
+    ...(lostUntilMs > 0 && { mayLackLayouts: true }),
+  };
 }
 
 /**
@@ -230,11 +246,19 @@ export class FormerPrimaryError extends RetryableError {
   }
 }
 
+/** Up to when no odometer of a table is believed, Unix ms; 0 when all are. */
+export function believedFromMs({
+  barredUntilMs = 0,
+  lostUntilMs = 0,
+}: Pick<WorkerTable, 'barredUntilMs' | 'lostUntilMs'>): number {
+  return Math.max(barredUntilMs, lostUntilMs);
+}
+
 /** The row with both odometers at the end of that moment's tick at least: below it they are not believed. */
-export function raiseOdometersTo(lostUntilMs: number, row: WorkerRow): WorkerRow {
-  if (lostUntilMs === 0) return row;
+export function raiseOdometersTo(untilMs: number, row: WorkerRow): WorkerRow {
+  if (untilMs === 0) return row;
   const raised = (odometer: Odometer): Odometer =>
-    odometer.ms <= lostUntilMs ? { ms: lostUntilMs, sequence: Number.MAX_SAFE_INTEGER } : odometer;
+    odometer.ms <= untilMs ? { ms: untilMs, sequence: Number.MAX_SAFE_INTEGER } : odometer;
   return { ...row, odometers: [raised(row.odometers[0]), raised(row.odometers[1])] };
 }
 
@@ -248,18 +272,21 @@ export const FENCE_FAILOVERS_MS = 120_000;
  * The state after a fence at `nowMs`: all processes believe this server from now on, also those that know of a later
  * one. A failover that was recorded with a time in the future, by a wrong clock, counts as one of now.
  *
- * No odometer is believed below `nowMs` + `aheadMs`, also in a row that is added later: the restored table may have
- * lacked the row, whose holder has issued IDs since the backup. So the fence counts as a loss whose reach ends there.
- * @param ownReachMs the reach of the process that fences, ms
+ * The fence bars every row, also one that is added later: the restored table may have lacked a row whose holder has
+ * issued IDs since. It bars for `aheadMs`, and as long as a failover does: the processes that it stops may have had
+ * their grants from another server.
+ * @param ownReachMs the reach of the process that fences, ms; 0 where nothing tells servers apart
  */
-export function fencedState<State extends Pick<StoreTerm, 'failoverNumber' | 'lostAtMs' | 'reachMs'>>(
+export function fencedState<State extends Omit<StoreTerm, 'nowMs' | 'term' | 'knownTerm'>>(
   state: State,
   nowMs: number,
   aheadMs: number,
   ownReachMs: number,
 ): State {
-  const failoverNumber = Math.max(state.failoverNumber, nowMs) + FENCE_FAILOVERS_MS;
-  const reachMs = Math.max(state.reachMs, ownReachMs, aheadMs);
-  const lostAtMs = Math.max(Math.min(state.lostAtMs, nowMs), nowMs + aheadMs - reachMs);
-  return { ...state, failoverNumber, lostAtMs, reachMs };
+  return {
+    ...state,
+    failoverNumber: Math.max(state.failoverNumber, nowMs) + FENCE_FAILOVERS_MS,
+    lostAtMs: Math.min(state.lostAtMs, nowMs),
+    fencedUntilMs: Math.max(state.fencedUntilMs ?? 0, nowMs + Math.max(aheadMs, state.reachMs, ownReachMs)),
+  };
 }

@@ -89,7 +89,7 @@ export class NoFreeWorkerError extends RetryableError {
         (freeAtMs === undefined ? '' : `The next may be free at ${new Date(freeAtMs).toISOString()}. `) +
         (barredForMs === 0
           ? ''
-          : `The database has failed over or lost rows, and may have lost commits: free rows can be used in ` +
+          : `The database has failed over, lost rows or was fenced: free rows can be used in ` +
             `${barredForMs} ms. `) +
         `Widen serviceMinWorkId..serviceMaxWorkId (to twice the number of nodes) or set waitForWorkerMs.`,
     );

@@ -2,9 +2,10 @@ import type { WorkerRange } from '../layout/layout-options.js';
 import {
   FailoverGuard,
   fencedState,
-  lossOf,
+  barOf,
   MOST_LOOKS,
   type BelievedServer,
+  type ServerVerdict,
   type StoreTerm,
 } from './failover-guard.js';
 import {
@@ -105,8 +106,9 @@ export class MemoryWorkerStore implements WorkerStore {
     for (const each of [rows, deleted]) {
       for (const [id, row] of each) each.set(id, fencedRow(row, aheadMs, nowMs));
     }
-    const state = { ...this.table.state, knownTerm: this.table.term };
-    this.table.state = fencedState(state, nowMs, aheadMs, this.reachMs);
+    const { state, term } = this.table;
+    const known = { ...state, knownTerm: state.knownTerm ?? '' };
+    this.table.state = fencedState(known, nowMs, aheadMs, term === '' ? 0 : this.reachMs);
     return Promise.resolve(rows.size + deleted.size);
   }
 
@@ -122,23 +124,23 @@ export class MemoryWorkerStore implements WorkerStore {
   }
 
   private readAll(): WorkerTable {
-    const lostUntilMs = this.checkServer();
+    const verdict = this.checkServer();
     const { rows, deleted, layouts } = this.table;
     this.guard.noteLayouts(layouts);
     return {
       nowMs: this.now(),
       ...{ rows: [...rows.values()], deleted: [...deleted.values()], layouts: [...layouts] },
-      ...lossOf(lostUntilMs),
+      ...barOf(verdict),
     };
   }
 
-  /** As {@link FailoverGuard.readBelieved}, at one moment. @returns `lostUntilMs` @throws FormerPrimaryError */
-  private checkServer(): number {
+  /** As {@link FailoverGuard.readBelieved}, at one moment. @throws FormerPrimaryError */
+  private checkServer(): ServerVerdict {
     const { table, guard } = this;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const seen = { nowMs: this.now(), term: table.term, ...table.state };
       const verdict = guard.judge(seen);
-      if (guard.believe(seen, verdict)) return verdict.lostUntilMs;
+      if (guard.believe(seen, verdict)) return verdict;
       const { isNewFailover, mustRecord, failoverNumber } = verdict;
       if (guard.mayLackRows(seen, verdict)) {
         void this.prepare(this.range!);
@@ -147,7 +149,8 @@ export class MemoryWorkerStore implements WorkerStore {
       }
       if (!mustRecord) continue;
       const lostAtMs = isNewFailover ? seen.nowMs : seen.lostAtMs;
-      table.state = { knownTerm: seen.term, failoverNumber, lostAtMs, reachMs: Math.max(seen.reachMs, this.reachMs) };
+      const reachMs = Math.max(seen.reachMs, this.reachMs);
+      table.state = { ...table.state, knownTerm: seen.term, failoverNumber, lostAtMs, reachMs };
     }
     throw new Error('every read reaches another server');
   }

@@ -172,7 +172,7 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
     if (until < this.warnedUntilMs + WARN_AGAIN_MS) return;
     this.warnedUntilMs = until;
     this.warn(
-      `the database has failed over or lost rows, and may have lost commits: this start waits ` +
+      `the database has failed over, lost rows or was fenced: this start waits ` +
         `${Math.ceil(barredForMs / 1_000)} s, until every earlier grant is past; processes that hold a worker id ` +
         `continue`,
     );

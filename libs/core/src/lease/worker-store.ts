@@ -50,9 +50,9 @@ export interface WorkerTable {
    */
   readonly barredUntilMs?: number;
   /**
-   * Up to when grants may be lost, Unix ms: no odometer is believed below it. Alone, without `barredUntilMs`, it lets a
-   * start wait no longer than its `waitForWorkerMs`: until then the start finds the rows used up. Redis tells it alone.
-   * Default `barredUntilMs`.
+   * Up to when grants may be lost, Unix ms: no odometer is believed below it, nor below `barredUntilMs`. Alone, it lets
+   * a start wait no longer than its `waitForWorkerMs`: until then the start finds the rows used up. Redis tells it alone.
+   * Default `barredUntilMs`; 0 says that the store was fenced and lost nothing.
    */
   readonly lostUntilMs?: number;
 }

@@ -10,7 +10,7 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
-import { lossOf, raiseOdometersTo, wallClock } from '@raindrop/core/internal';
+import { barOf, raiseOdometersTo, wallClock } from '@raindrop/core/internal';
 import { monotonicClock } from '../system/system-ports.js';
 import {
   CorruptWorkerKeyError,
@@ -64,12 +64,12 @@ export class KeyWorkerStore implements WorkerStore {
 
   /** @throws what the keys' store throws; CorruptWorkerKeyError; TableFormatError */
   async readTable(): Promise<WorkerTable> {
-    const { seen, lostUntilMs } = await this.readBelieved(() => this.values.readAll());
+    const { seen, verdict } = await this.readBelieved(() => this.values.readAll());
     refuseLostFences(this.keys, seen.entries);
     const nowMs = wallClock.now();
     const rows = this.keys.idsIn(seen.entries).map((id) => this.rowOf(seen, id, nowMs)!);
     const layouts = this.keys.layoutsIn(seen.entries);
-    return { nowMs, rows, deleted: [], layouts, ...lossOf(lostUntilMs) };
+    return { nowMs, rows, deleted: [], layouts, ...barOf(verdict) };
   }
 
   async readSample(request: SampleRequest): Promise<WorkerSample> {
@@ -78,10 +78,10 @@ export class KeyWorkerStore implements WorkerStore {
 
   /** @throws as readTable */
   async readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
-    const { seen, lostUntilMs } = await this.readBelieved(() => this.readKeysOf(id));
+    const { seen, verdict } = await this.readBelieved(() => this.readKeysOf(id));
     const nowMs = wallClock.now();
     const row = this.rowOf(seen, id, nowMs);
-    return { nowMs, row: row && raiseOdometersTo(lostUntilMs, row) };
+    return { nowMs, row: row && raiseOdometersTo(verdict.barredUntilMs, row) };
   }
 
   /**

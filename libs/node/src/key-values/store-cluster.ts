@@ -1,8 +1,16 @@
 import { unusedRow, type WorkerRange } from '@raindrop/core';
-import { FailoverGuard, fencedState, wallClock, type BelievedServer, type Look } from '@raindrop/core/internal';
+import {
+  FailoverGuard,
+  fencedState,
+  wallClock,
+  type BelievedServer,
+  type Look,
+  type ServerVerdict,
+} from '@raindrop/core/internal';
 import { TableFormatError } from '../tables/state-table.js';
 import { type KeyValues, type Seen, update } from './key-values.js';
 import {
+  type ClusterState,
   fencesOf,
   FORMAT,
   NO_FENCES,
@@ -12,6 +20,11 @@ import {
   textOfState,
   type WorkerKeys,
 } from './worker-record.js';
+
+/** No process has recorded a cluster yet. */
+const UNRECORDED: ClusterState = {
+  ...{ format: FORMAT, term: '', failoverNumber: 0, lostAtMs: 0, reachMs: 0, fencedUntilMs: 0 },
+};
 
 /**
  * The cluster that keeps a table of workers. A cluster that was restored from a snapshot has another name, or its
@@ -46,7 +59,7 @@ export class StoreCluster {
    * Reads what may be believed: a cluster that no process has recorded yet is recorded first.
    * @throws FormerPrimaryError; TableFormatError
    */
-  async readBelieved(read: () => Promise<Seen>): Promise<{ readonly seen: Seen; readonly lostUntilMs: number }> {
+  async readBelieved(read: () => Promise<Seen>): Promise<{ readonly seen: Seen; readonly verdict: ServerVerdict }> {
     const { answer: seen, verdict } = await this.guard.readBelieved({
       read,
       judge: (found) => this.judge(found),
@@ -54,20 +67,16 @@ export class StoreCluster {
       anotherEachTime: () => this.values.unavailable('reading the workers', 'every read reaches another cluster'),
     });
     this.guard.noteLayouts(this.keys.layoutsIn(seen.entries));
-    return { seen, lostUntilMs: verdict.lostUntilMs };
+    return { seen, verdict };
   }
 
-  /**
-   * See fencedState. Nothing is changed where no cluster is recorded yet: rows that are added later are fenced by their
-   * key.
-   */
+  /** See fencedState. */
   async fence(nowMs: number, aheadMs: number): Promise<void> {
     const { state } = this.keys;
-    const known = stateOf(state, (await this.values.read('fencing the workers', [state])).entries.get(state));
-    if (known === undefined) return;
-    await update(this.values, 'fencing the workers', state, ({ entries }) =>
-      textOfState(fencedState(stateOf(state, entries.get(state)) ?? known, nowMs, aheadMs, this.guard.reachMs)),
-    );
+    await update(this.values, 'fencing the workers', state, ({ entries }) => {
+      const known = stateOf(state, entries.get(state)) ?? UNRECORDED;
+      return textOfState(fencedState(known, nowMs, aheadMs, this.guard.reachMs));
+    });
   }
 
   /** @throws FormerPrimaryError; TableFormatError */
@@ -76,7 +85,7 @@ export class StoreCluster {
     const key = this.keys.state;
     const known = stateOf(key, entries.get(key));
     if (known !== undefined && known.format > FORMAT) throw new TableFormatError(key, known.format, FORMAT);
-    const { failoverNumber = 0, lostAtMs = 0, reachMs = 0 } = known ?? {};
+    const { failoverNumber = 0, lostAtMs = 0, reachMs = 0, fencedUntilMs = 0 } = known ?? {};
     const seen = {
       nowMs: wallClock.now(),
       term: cluster,
@@ -85,6 +94,7 @@ export class StoreCluster {
       revision,
       lostAtMs,
       reachMs,
+      fencedUntilMs,
     };
     return { answer, seen, verdict: this.guard.judge(seen) };
   }
@@ -117,6 +127,7 @@ export class StoreCluster {
         ...{ format: FORMAT, term: seen.term, failoverNumber },
         lostAtMs: isNewFailover ? Math.max(seen.nowMs, ...heartbeats) : seen.lostAtMs,
         reachMs: Math.max(seen.reachMs, guard.reachMs),
+        fencedUntilMs: seen.fencedUntilMs ?? 0,
       });
     });
     return recorded!;

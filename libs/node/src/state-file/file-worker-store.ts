@@ -27,7 +27,7 @@ interface Stored {
   readonly deleted: readonly WorkerRow[];
   readonly layouts: readonly string[];
   /** Left out before the first fence. */
-  readonly lost?: { readonly atMs: number; readonly reachMs: number };
+  readonly fencedUntilMs?: number;
 }
 
 /** The text is no state of workers, or one that this release cannot read. */
@@ -41,7 +41,7 @@ export function encodeWorkers({ rows, deleted, layouts, state }: MemoryWorkerTab
     rows: all.filter((row) => !isUnused(row)),
     deleted: [...deleted.values()],
     layouts: [...layouts],
-    ...(state.lostAtMs > 0 && { lost: { atMs: state.lostAtMs, reachMs: state.reachMs } }),
+    ...(state.fencedUntilMs !== undefined && { fencedUntilMs: state.fencedUntilMs }),
   };
   const body = JSON.stringify(stored);
   return `raindrop-workers ${FORMAT} ${digestOf(body)}\n${body}\n`;
@@ -57,10 +57,10 @@ export function decodeWorkers(text: string): MemoryWorkerTable {
   const body = text.slice(match[0].length).replace(/\n$/, '');
   if (digestOf(body) !== match[2]) throw new UnreadableStateError('it was changed or cut: its digest differs');
   // A text with the right digest was written by encodeWorkers: its values need no checks.
-  const { unused, rows, deleted, layouts, lost } = JSON.parse(body) as Stored;
+  const { unused, rows, deleted, layouts, fencedUntilMs } = JSON.parse(body) as Stored;
   const table = new MemoryWorkerTable();
   // Failovers are not counted: each call replaces the file that it has read, or reads it again.
-  if (lost !== undefined) table.state = { ...table.state, lostAtMs: lost.atMs, reachMs: lost.reachMs };
+  if (fencedUntilMs !== undefined) table.state = { ...table.state, fencedUntilMs };
   for (const { min, max } of unused) {
     for (let id = min; id <= max; id++) table.rows.set(id, unusedRow(id));
   }

@@ -45,6 +45,7 @@ export function stateTable(name: TableKindName): NonNullable<TableKind['beside']
       { name: 'epoch', kind: 'bigint', defaultValue: '0' },
       { name: 'lost_at_ms', kind: 'bigint', defaultValue: '0' },
       { name: 'reach_ms', kind: 'bigint', defaultValue: '0' },
+      { name: 'fenced_until_ms', kind: 'bigint', defaultValue: '0' },
     ],
     key: ['id'],
     options: 'tableOptions',

@@ -246,14 +246,15 @@ export class SqlWorkerStore implements WorkerStore {
   /**
    * Fences state and rows of one server: when another server answers in between nothing is fenced there. The state
    * comes first: a row that is added between the two statements is barred by then.
-   * @throws ReplicaError
+   * @throws ReplicaError; ClockSkewError: the fence would end at a wrong moment
    */
   async fence(aheadMs: number): Promise<number> {
     const { dialect, table } = this;
-    const term = await this.server.termNow();
-    const ownReachMs = this.server.guard.reachMs;
+    const term = await this.server.termOfRightClock();
+    const ownReachMs = term === '' ? 0 : this.server.guard.reachMs;
     return this.database.call(async (run) => {
-      await execute(run, insertState(dialect, table, { term, failoverNumber: '0' }));
+      // Without a term: services may be told none, and every term that is told later is recorded as the first.
+      await execute(run, insertState(dialect, table, { term: '', failoverNumber: '0' }));
       await execute(run, fenceState(dialect, table, { term, aheadMs, ownReachMs }));
       const { affected = 0 } = await execute(run, fenceRows(dialect, table, aheadMs, term));
       return affected;

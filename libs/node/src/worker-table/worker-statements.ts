@@ -1,5 +1,6 @@
 import type { KnownLayouts, SampleRequest, WorkerRow, WorkerSample, WorkerTable, WorkerWrite } from '@raindrop/core';
 import {
+  barOf,
   type BelievedServer,
   FENCE_LEAP,
   FENCE_FAILOVERS_MS,
@@ -7,6 +8,7 @@ import {
   PermanentError,
   readKeptRow,
   type RowField,
+  type ServerVerdict,
   type StoreTerm,
 } from '@raindrop/core/internal';
 import { bindings, type Dialect, quoteTable, type SqlResult, type Statement } from '../database/dialect.js';
@@ -116,13 +118,14 @@ const STATE_FIELDS: readonly string[] = [
   'epoch',
   'lost_at_ms',
   'reach_ms',
+  'fenced_until_ms',
   'session_age_ms',
 ];
 
 /** The expressions that {@link readState} needs, each with its name. */
 export function stateColumns(dialect: Dialect, table: TableName): string {
   const kept = (column: string): string => ofState(dialect, table, column);
-  const state = ['format', 'term', 'epoch', 'lost_at_ms', 'reach_ms'].map(kept);
+  const state = ['format', 'term', 'epoch', 'lost_at_ms', 'reach_ms', 'fenced_until_ms'].map(kept);
   const sql = [dialect.nowMs, dialect.term, ...state, dialect.sessionAgeMs];
   return STATE_FIELDS.map((name, index) => `${sql[index]} AS ${name}`).join(', ');
 }
@@ -147,6 +150,7 @@ export function readState(table: TableName, records: readonly Readonly<Record<st
     failoverNumber: safeInteger(record['epoch']) ?? 0,
     lostAtMs: safeInteger(record['lost_at_ms']) ?? 0,
     reachMs: safeInteger(record['reach_ms']) ?? 0,
+    fencedUntilMs: safeInteger(record['fenced_until_ms']) ?? 0,
     sessionAgeMs: safeInteger(record['session_age_ms']) ?? 0,
   };
 }
@@ -202,15 +206,13 @@ export function fenceState(
   const { term, aheadMs, ownReachMs } = fence;
   const { values, value } = bindings(dialect);
   const column = (name: string): string => dialect.quote(name);
-  const [failoverNumber, lostAtMs, reachMs] = [column('epoch'), column('lost_at_ms'), column('reach_ms')];
+  const [failoverNumber, lostAtMs] = [column('epoch'), column('lost_at_ms')];
   const larger = (one: string, other: string): string => `(CASE WHEN ${one} > ${other} THEN ${one} ELSE ${other} END)`;
-  const newReachMs = larger(reachMs, String(Math.max(ownReachMs, aheadMs)));
-  const leastLostAtMs = `${dialect.nowMs} + ${aheadMs} - ${newReachMs}`;
-  // MySQL evaluates from left to right: the moment of the loss is set before the reach that it reads.
+  const forMs = larger(column('reach_ms'), String(Math.max(ownReachMs, aheadMs)));
   const changes = [
     `${failoverNumber} = ${larger(failoverNumber, dialect.nowMs)} + ${FENCE_FAILOVERS_MS}`,
-    `${lostAtMs} = CASE WHEN ${lostAtMs} > ${dialect.nowMs} THEN ${dialect.nowMs} ELSE ${larger(lostAtMs, leastLostAtMs)} END`,
-    `${reachMs} = ${newReachMs}`,
+    `${lostAtMs} = CASE WHEN ${lostAtMs} < ${dialect.nowMs} THEN ${lostAtMs} ELSE ${dialect.nowMs} END`,
+    `${column('fenced_until_ms')} = ${larger(column('fenced_until_ms'), `${dialect.nowMs} + ${forMs}`)}`,
   ];
   const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, term)}`;
   const state = quoteTable(dialect, stateTableOf(table));
@@ -395,54 +397,42 @@ function nulls(columns: readonly string[]): string {
 type Records = SqlResult['records'];
 
 /** The answer to selectTable. */
-export function tableOf(records: Records, lostUntilMs: number): WorkerTable {
+export function tableOf(records: Records, verdict: ServerVerdict): WorkerTable {
   // Also a text that is no fingerprint: it stands for a layout that this release does not know, and blocks others.
   const layouts = records.map(({ fingerprint }) => fingerprint).filter((each) => each !== null);
-  // It tells that commits may have been lost, and layouts with them.
-  return {
-    ...rowsOf(records, lostUntilMs),
-    layouts: layouts.map(String),
-    ...(lostUntilMs > 0 && { mayLackLayouts: true }),
-  };
+  return { ...rowsOf(records), layouts: layouts.map(String), ...barOf(verdict) };
 }
 
 /**
  * The answer to selectSample.
  * @throws CorruptWorkerRowError for any row of the table, in the sample or not
  */
-export function sampleOf(records: Records, lostUntilMs: number): WorkerSample {
+export function sampleOf(records: Records, { barredUntilMs }: ServerVerdict): WorkerSample {
   for (const record of ofKind(records, KIND.unreadable)) readWorkerRow(record);
   const found = ofKind(records, KIND.row);
-  const { nowMs, rows } = rowsOf(found, lostUntilMs);
+  const { nowMs, rows } = rowsOf(found);
   const count = (name: string): number => Number(found[0]?.[name]);
   return {
-    ...(lostUntilMs > 0 && { barredUntilMs: lostUntilMs }),
+    ...(barredUntilMs > 0 && { barredUntilMs }),
     ...{ nowMs, rows, total: count('total'), live: count('live'), foreign: count('foreign_rows') },
     ...layoutsOf(records),
   };
 }
 
 /** The answer to selectRow. */
-export function rowOf(
-  records: Records,
-  lostUntilMs: number,
-): { readonly nowMs: number; readonly row: WorkerRow | undefined } {
-  const { nowMs, rows } = rowsOf(records, lostUntilMs);
+export function rowOf(records: Records): { readonly nowMs: number; readonly row: WorkerRow | undefined } {
+  const { nowMs, rows } = rowsOf(records);
   return { nowMs, row: rows[0] };
 }
 
 /** The clock and the rows of what was selected; records of other things have no id. */
-function rowsOf(
-  records: Records,
-  lostUntilMs: number,
-): Pick<WorkerTable, 'nowMs' | 'rows' | 'deleted' | 'barredUntilMs'> {
+function rowsOf(records: Records): Pick<WorkerTable, 'nowMs' | 'rows' | 'deleted'> {
   const nowMs = safeInteger(records.find(({ now_ms }) => now_ms !== null)?.['now_ms'])!;
   const present = records.filter(({ id }) => id !== null);
   return {
     nowMs,
     rows: present.filter((record) => !isMarkedDeleted(record)).map((record) => readWorkerRow(record)),
     deleted: present.filter(isMarkedDeleted).flatMap(readDeletedRow),
-    ...(lostUntilMs > 0 && { barredUntilMs: lostUntilMs }),
   };
 }
 

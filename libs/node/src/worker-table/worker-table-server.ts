@@ -5,6 +5,7 @@ import {
   MOST_LOOKS,
   type BelievedServer,
   type Look,
+  type ServerVerdict,
   type SessionAges,
   wallClock,
 } from '@raindrop/core/internal';
@@ -14,6 +15,7 @@ import { DatabaseCallError } from '../database/database-errors.js';
 import { type Dialect, execute, type SqlResult, type Statement } from '../database/dialect.js';
 import type { OwnDatabase } from '../database/own-database.js';
 import type { TableName } from '../database/table-name.js';
+import { safeInteger } from '../database/sql-values.js';
 import { isGone, saysGone } from '../tables/prepare-table.js';
 import type { Table } from '../tables/table-kind.js';
 import { prepareWorkerTable, type PrepareOptions, type WrittenRow } from './prepare-worker-table.js';
@@ -69,7 +71,7 @@ export class WorkerTableServer {
    */
   async readBelieved<T>(
     select: (dialect: Dialect) => Statement,
-    read: (records: SqlResult['records'], lostUntilMs: number) => T,
+    read: (records: SqlResult['records'], verdict: ServerVerdict) => T,
   ): Promise<T> {
     const { answer, verdict } = await this.guard.readBelieved({
       read: async () => (await askWithTerm(this.database, select)).records,
@@ -77,7 +79,7 @@ export class WorkerTableServer {
       completeAndRecord: (look, mayLackRows) => this.completeAndRecord(look, mayLackRows),
       anotherEachTime: () => new DatabaseCallError('every read reaches another server', ''),
     });
-    return read(answer, verdict.lostUntilMs);
+    return read(answer, verdict);
   }
 
   private judge(answer: SqlResult['records'], isFirst: boolean): Look<SqlResult['records']> | undefined {
@@ -104,12 +106,23 @@ export class WorkerTableServer {
 
   /** The term of the server that answers. @throws ReplicaError */
   async termNow(): Promise<string> {
+    return (await this.askPrimary()).term;
+  }
+
+  /** The term of the server that answers, if its clock is right. @throws ReplicaError; ClockSkewError */
+  async termOfRightClock(): Promise<string> {
+    const { term, nowMs } = await this.askPrimary();
+    this.refuseSkew(nowMs);
+    return term;
+  }
+
+  private async askPrimary(): Promise<{ readonly term: string; readonly nowMs: number }> {
     const { records } = await askWithTerm(this.database, (dialect) => ({
-      sql: `SELECT ${dialect.term} AS term`,
+      sql: `SELECT ${dialect.term} AS term, ${dialect.nowMs} AS now_ms`,
       values: [],
     }));
     const term = String(records[0]!['term']);
-    if (term !== REPLICA) return term;
+    if (term !== REPLICA) return { term, nowMs: safeInteger(records[0]!['now_ms'])! };
     this.database.reconnect();
     throw new ReplicaError();
   }

@@ -1,4 +1,4 @@
-import { raiseOdometersTo, wallClock } from '@raindrop/core/internal';
+import { believedFromMs, raiseOdometersTo, wallClock } from '@raindrop/core/internal';
 import type { Lane, Odometer, WorkerRow } from '@raindrop/core';
 import { resolveSnowflakeOptions } from '../options/resolve-options.js';
 import type { SnowflakeModuleOptions } from '../options/service-options.js';
@@ -66,11 +66,13 @@ export async function readWorkers(options: SnowflakeModuleOptions, database?: Sq
   const statementTimeoutMs = resolved.lease.opTimeoutMs;
   const store = openReservingStore(use, { options: resolved, ports, database, warn: () => {}, statementTimeoutMs });
   try {
-    const { nowMs, rows, deleted, lostUntilMs = 0 } = await store.readTable();
+    const table = await store.readTable();
+    const { nowMs, rows, deleted } = table;
     const { graceMs } = resolved.lease;
+    const untilMs = believedFromMs(table);
     const workers = [
-      ...rows.map((row) => describeWorker(raiseOdometersTo(lostUntilMs, row), nowMs, graceMs)),
-      ...deleted.map((row) => describeWorker(raiseOdometersTo(lostUntilMs, row), nowMs, graceMs, true)),
+      ...rows.map((row) => describeWorker(raiseOdometersTo(untilMs, row), nowMs, graceMs)),
+      ...deleted.map((row) => describeWorker(raiseOdometersTo(untilMs, row), nowMs, graceMs, true)),
     ];
     return { nowMs, workers: workers.sort((a, b) => a.workerId - b.workerId) };
   } finally {

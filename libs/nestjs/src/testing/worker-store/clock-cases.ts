@@ -118,10 +118,9 @@ export const fenceCases: Cases = {
     await store.fence(AHEAD_MS);
     const later = await rows.prepared(4);
     const table = await later.readTable();
-    const { lostUntilMs = table.barredUntilMs ?? 0 } = table;
     const sample = await rows.sample(later);
     for (const [what, found, leastMs] of [
-      ['readTable', table.rows, lostUntilMs],
+      ['readTable', table.rows, Math.max(table.barredUntilMs ?? 0, table.lostUntilMs ?? 0)],
       ['readSample', sample.rows, sample.barredUntilMs ?? 0],
     ] as const) {
       same(

@@ -1,0 +1,129 @@
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { randomBytes } from 'node:crypto';
+import { fencedState } from '@raindrop/core/internal';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
+import type { SqlWorkerStore } from './sql-worker-store.js';
+
+const STATE = 'soc_raindrop_worker_state';
+const REACH_MS = 218_000;
+const AHEAD_MS = 95_000;
+const DAY_MS = 86_400_000;
+/** Two clocks are read one after the other. */
+const GRAIN_MS = 5;
+
+describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
+  let database: TestDatabase;
+  let admin: DataSource;
+  const open: SqlWorkerStore[] = [];
+
+  beforeEach(async () => {
+    database = await testDatabase(kind);
+    admin = await new DataSource(database.options).initialize();
+  });
+
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((store) => store.close()));
+    await admin.destroy();
+    await database.drop();
+  });
+
+  const storeOf = (reachMs = REACH_MS): SqlWorkerStore => {
+    const store = openStore(database.options, { reachMs });
+    open.push(store);
+    return store;
+  };
+
+  const query = (sql: string): Promise<Record<string, unknown>[]> => admin.query(sql);
+
+  it('is that of fencedState', async () => {
+    const store = storeOf();
+    await store.prepare({ min: 1, max: 2 });
+    await store.readTable();
+    const ownReachMs = kind === 'sqlite' ? 0 : REACH_MS;
+    const wrong: object[] = [];
+    for (const reachMs of [0, 545_000, 40 * DAY_MS])
+      for (const aheadMs of [1_000, AHEAD_MS, 300_000, 50 * DAY_MS])
+        for (const offsetMs of [-1_000_000, 50_000, DAY_MS])
+          for (const failoverNumber of [0, 99e12]) {
+            const lostAtMs = Date.now() + offsetMs;
+            const fencedUntilMs = Date.now() + 10 * offsetMs;
+            await query(`DELETE FROM ${STATE}`);
+            await query(
+              `INSERT INTO ${STATE} (id, format, term, epoch, lost_at_ms, reach_ms, fenced_until_ms) ` +
+                `VALUES (1, 1, '', ${failoverNumber}, ${lostAtMs}, ${reachMs}, ${fencedUntilMs})`,
+            );
+            const beganMs = Date.now() - GRAIN_MS;
+            await store.fence(aheadMs);
+            const endedMs = Date.now() + GRAIN_MS;
+            const [row] = await query(`SELECT epoch, lost_at_ms, reach_ms, fenced_until_ms FROM ${STATE}`);
+            const found = {
+              ...{ failoverNumber: Number(row!['epoch']), lostAtMs: Number(row!['lost_at_ms']) },
+              ...{ reachMs: Number(row!['reach_ms']), fencedUntilMs: Number(row!['fenced_until_ms']) },
+            };
+            const state = { failoverNumber, lostAtMs, reachMs, fencedUntilMs };
+            const [least, most] = [beganMs, endedMs].map((ms) => fencedState(state, ms, aheadMs, ownReachMs));
+            for (const name of Object.keys(found) as (keyof typeof found)[]) {
+              if (found[name] < least![name] || found[name] > most![name]) wrong.push({ state, aheadMs, name, found });
+            }
+          }
+    expect(wrong).toEqual([]);
+  });
+
+  it('bars where none was recorded, and running processes go on', async () => {
+    const running = storeOf();
+    await running.prepare({ min: 1, max: 2 });
+    await running.readTable();
+    expect(await takeRow(running, 1)).toBe(true);
+    await query(`DELETE FROM ${STATE}`);
+    expect(await storeOf().fence(AHEAD_MS)).toBe(2);
+    const { barredUntilMs = 0, lostUntilMs, nowMs } = await running.readTable();
+    const barMs = kind === 'sqlite' ? AHEAD_MS : REACH_MS;
+    expect(barredUntilMs - nowMs).toBeGreaterThan(barMs - 10_000);
+    expect(barredUntilMs - nowMs).toBeLessThanOrEqual(barMs + GRAIN_MS);
+    expect(lostUntilMs).toBe(0);
+    expect(await takeRow(running, 1, 'b')).toBe(true);
+    const later = storeOf();
+    await later.prepare({ min: 1, max: 5 });
+    expect(await later.readTable()).toMatchObject({ barredUntilMs, rows: { length: 5 } });
+  });
+
+  it("is not written by a clock that is too far from the database's", async () => {
+    // No clock is as near as that.
+    const store = openStore(database.options, { reachMs: REACH_MS, maxClockSkewMs: -1 });
+    open.push(store);
+    await store.prepare({ min: 1, max: 2 });
+    await expect(store.fence(AHEAD_MS)).rejects.toMatchObject({ errorCode: 'CLOCK_SKEW' });
+    expect(await storeOf().readTable()).not.toHaveProperty('barredUntilMs');
+  });
+});
+
+it('A fence by an account that is told the term of PostgreSQL shuts out no service that is not', async () => {
+  const database = await testDatabase('postgres');
+  const admin = await new DataSource(database.options).initialize();
+  const user = `plain_${randomBytes(6).toString('hex')}`;
+  for (const sql of [
+    `CREATE ROLE ${user} LOGIN PASSWORD 'x'`,
+    `GRANT ALL ON SCHEMA public TO ${user}`,
+    'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC',
+  ]) {
+    await admin.query(sql);
+  }
+  const account = { ...database.options, username: user, password: 'x' } as DataSourceOptions;
+  const open = [account, account, database.options].map((options) => openStore(options, { reachMs: 5_000 }));
+  const [service, fresh, operator] = open as [SqlWorkerStore, SqlWorkerStore, SqlWorkerStore];
+  try {
+    await service.prepare({ min: 1, max: 3 });
+    await service.readTable();
+    expect(await takeRow(service, 2)).toBe(true);
+    expect(await operator.fence(1_000)).toBe(3);
+    await fresh.prepare({ min: 1, max: 3 });
+    for (const each of [service, fresh]) expect((await each.readTable()).rows).toHaveLength(3);
+  } finally {
+    await Promise.all(open.map((each) => each.close()));
+    await admin.query(`DROP OWNED BY ${user} CASCADE`);
+    await admin.query(`DROP ROLE ${user}`);
+    await admin.destroy();
+    await database.drop();
+  }
+});
