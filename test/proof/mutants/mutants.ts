@@ -36,7 +36,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'past-without-a-search',
     breaks: 'A backfill issues nothing where a table has IDs that its worker row does not know of.',
     file: 'libs/node/src/workers/occupied-past.ts',
-    find: 'if (id !== undefined) throw',
+    find: 'if (id !== null) throw',
     replace: 'if (id === "") throw',
     tier: 1,
     spec: 'libs/node/src/workers/open-backfill.int-spec.ts',

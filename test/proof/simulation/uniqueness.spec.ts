@@ -41,7 +41,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   copy: 0.4,
   rollout: 2,
   'row marked deleted': 0.4,
-  'foreign write': 0.08,
+  'foreign write': 0.06,
   'lost commits': 0.4,
   failover: 0.5,
   'failover, the old primary lives on': 0.5,
