@@ -60,6 +60,7 @@ async function before(command: string): Promise<void> {
   if (command === 'raindrop doctor') {
     // No fence bars the table, and two rows are missing.
     onFile('UPDATE soc_raindrop_worker SET odo0_ms = 0, odo1_ms = 0');
+    onFile('UPDATE soc_raindrop_worker_state SET fenced_until_ms = 0');
     onFile('DELETE FROM soc_raindrop_worker WHERE id > 5');
   }
 }
