@@ -51,10 +51,11 @@ export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-stor
 export { leaseOptions, readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export {
   FENCE_FAILOVERS_MS,
+  atFence,
   barOf,
   believedFromMs,
   FailoverGuard,
-  fencedState,
+  fencedUntil,
   FormerPrimaryError,
   judgeServer,
   MOST_LOOKS,

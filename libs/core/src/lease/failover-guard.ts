@@ -28,7 +28,7 @@ export interface StoreTerm extends BelievedServer {
   readonly lostAtMs: number;
   /** How far grants of any process reach past that moment at most, ms; see grantReachMs. */
   readonly reachMs: number;
-  /** Until when a fence bars every row, Unix ms; see {@link fencedState}. Left out before the first one. */
+  /** Until when a fence bars every row, Unix ms; see {@link fencedUntil}. Left out before the first one. */
   readonly fencedUntilMs?: number;
 }
 
@@ -269,24 +269,28 @@ export function raiseOdometersTo(untilMs: number, row: WorkerRow): WorkerRow {
 export const FENCE_FAILOVERS_MS = 120_000;
 
 /**
- * The state after a fence at `nowMs`: all processes believe this server from now on, also those that know of a later
+ * The failovers after a fence at `nowMs`: all processes believe this server from now on, also those that know of a later
  * one. A failover that was recorded with a time in the future, by a wrong clock, counts as one of now.
- *
- * The fence bars every row, also one that is added later: the restored table may have lacked a row whose holder has
- * issued IDs since. It bars for `aheadMs`, and as long as a failover does: the processes that it stops may have had
- * their grants from another server.
+ */
+export function atFence<State extends Pick<StoreTerm, 'failoverNumber' | 'lostAtMs'>>(
+  state: State,
+  nowMs: number,
+): State {
+  const failoverNumber = Math.max(state.failoverNumber, nowMs) + FENCE_FAILOVERS_MS;
+  return { ...state, failoverNumber, lostAtMs: Math.min(state.lostAtMs, nowMs) };
+}
+
+/**
+ * Until when a fence at `nowMs` bars every row, Unix ms; no odometer is below that afterwards. It bars also rows that
+ * are added later: the restored table may have lacked a row whose holder has issued IDs since. It bars for `aheadMs`,
+ * and as long as a failover does: the processes that it stops may have had their grants from another server.
  * @param ownReachMs the reach of the process that fences, ms; 0 where nothing tells servers apart
  */
-export function fencedState<State extends Omit<StoreTerm, 'nowMs' | 'term' | 'knownTerm'>>(
-  state: State,
+export function fencedUntil(
+  { reachMs, fencedUntilMs = 0 }: Pick<StoreTerm, 'reachMs' | 'fencedUntilMs'>,
   nowMs: number,
   aheadMs: number,
   ownReachMs: number,
-): State {
-  return {
-    ...state,
-    failoverNumber: Math.max(state.failoverNumber, nowMs) + FENCE_FAILOVERS_MS,
-    lostAtMs: Math.min(state.lostAtMs, nowMs),
-    fencedUntilMs: Math.max(state.fencedUntilMs ?? 0, nowMs + Math.max(aheadMs, state.reachMs, ownReachMs)),
-  };
+): number {
+  return Math.max(fencedUntilMs, nowMs + Math.max(aheadMs, reachMs, ownReachMs));
 }

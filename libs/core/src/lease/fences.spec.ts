@@ -123,6 +123,35 @@ describe('a fence of a former primary', () => {
   });
 });
 
+describe('a fence of a former primary, whose successor issued with another layout', () => {
+  it('repeats no ID of that layout', async () => {
+    const database = onServer('server 1');
+    database.time.step(-30_000);
+    const beganMs = Date.parse('2024-01-01');
+    const layout = { serviceMaxWorkId: 1, startTimeStamp: beganMs };
+    const first = starting(1, { database, layout });
+    await live(5_000, first);
+    await first.keeper.close();
+    const former = database.snapshot();
+    database.table.term = 'server 2';
+    database.time.step(59_000);
+    const other = starting(2, { database, aheadMs: 29_000, layout });
+    await live(260_000, other);
+    expect(other.refusal()).toBeUndefined();
+    database.restore(former);
+    database.table.term = 'server 1';
+    database.time.step(-59_000);
+    other.store.goDown();
+    await fence(database);
+    // The same bits with an epoch that is 100 s later: its IDs are those of the other layout 100 s before.
+    const later = { serviceMaxWorkId: 1, startTimeStamp: beganMs + 100_000 };
+    const next = starting(3, { database, aheadMs: 29_000, layout: later });
+    await live(400_000, other, next);
+    expect(next.issued.length).toBeGreaterThan(100);
+    expect(repeats(other, next)).toBe(0);
+  });
+});
+
 describe('after a fence', () => {
   it('a service with a longer horizon that comes a day later waits for nothing', async () => {
     const database = onServer('server 1');

@@ -1,7 +1,8 @@
 import type { WorkerRange } from '../layout/layout-options.js';
 import {
   FailoverGuard,
-  fencedState,
+  atFence,
+  fencedUntil,
   barOf,
   MOST_LOOKS,
   type BelievedServer,
@@ -102,13 +103,12 @@ export class MemoryWorkerStore implements WorkerStore {
 
   fence(aheadMs: number): Promise<number> {
     const nowMs = this.now();
-    const { rows, deleted } = this.table;
+    const { rows, deleted, state, term } = this.table;
+    const fencedUntilMs = fencedUntil(state, nowMs, aheadMs, term === '' ? 0 : this.reachMs);
+    this.table.state = { ...atFence(state, nowMs), knownTerm: state.knownTerm ?? '', fencedUntilMs };
     for (const each of [rows, deleted]) {
-      for (const [id, row] of each) each.set(id, fencedRow(row, aheadMs, nowMs));
+      for (const [id, row] of each) each.set(id, fencedRow(row, fencedUntilMs - nowMs, nowMs));
     }
-    const { state, term } = this.table;
-    const known = { ...state, knownTerm: state.knownTerm ?? '' };
-    this.table.state = fencedState(known, nowMs, aheadMs, term === '' ? 0 : this.reachMs);
     return Promise.resolve(rows.size + deleted.size);
   }
 

@@ -139,7 +139,7 @@ export interface WorkerStore {
   rememberLayout(fingerprint: string): Promise<void>;
   /**
    * For operators: raises both odometers of every row, deleted ones too, to the end of the tick at now + `aheadMs`
-   * where they are lower (sequence 2^53 - 1), and frees every row, in one statement; versions leap by `FENCE_LEAP`.
+   * where they are lower (sequence 2^53 - 1), or later, and frees every row, in one statement; versions leap by `FENCE_LEAP`.
    * Holders lose their rows at the next renewal. From then on `barredUntilMs`, or `lostUntilMs`, is that moment at
    * least: the table may have lacked a row that is added later.
    * @returns how many rows there are

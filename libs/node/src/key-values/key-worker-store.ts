@@ -69,7 +69,9 @@ export class KeyWorkerStore implements WorkerStore {
     const nowMs = wallClock.now();
     const rows = this.keys.idsIn(seen.entries).map((id) => this.rowOf(seen, id, nowMs)!);
     const layouts = this.keys.layoutsIn(seen.entries);
-    return { nowMs, rows, deleted: [], layouts, ...barOf(verdict) };
+    const { untilMs } = fencesOf(this.keys.fence, seen.entries.get(this.keys.fence));
+    const barredUntilMs = Math.max(verdict.barredUntilMs, untilMs);
+    return { nowMs, rows, deleted: [], layouts, ...barOf({ ...verdict, barredUntilMs }) };
   }
 
   async readSample(request: SampleRequest): Promise<WorkerSample> {
@@ -115,14 +117,15 @@ export class KeyWorkerStore implements WorkerStore {
     await this.values.addMissing(what, new Map());
     const { entries } = await this.values.readAll();
     const seen = mostFencesSeen(this.keys, entries);
+    const forMs = Math.max(aheadMs, await this.cluster.longestReachMs());
     const nowMs = wallClock.now();
     // Also where all keys are gone: rows that are added later are fenced by it.
     await update(this.values, what, fence, (now) => {
       const { count, untilMs } = fencesOf(fence, now.entries.get(fence));
       const next = Math.max(count, seen) + 1;
-      return JSON.stringify({ count: next, atMs: nowMs, untilMs: Math.max(untilMs, nowMs + aheadMs) });
+      return JSON.stringify({ count: next, atMs: nowMs, untilMs: Math.max(untilMs, nowMs + forMs) });
     });
-    await this.cluster.fence(nowMs, aheadMs);
+    await this.cluster.fence(nowMs);
     return this.keys.idsIn(entries).length;
   }
 

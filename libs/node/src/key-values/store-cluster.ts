@@ -1,7 +1,7 @@
 import { unusedRow, type WorkerRange } from '@raindrop/core';
 import {
   FailoverGuard,
-  fencedState,
+  atFence,
   wallClock,
   type BelievedServer,
   type Look,
@@ -10,7 +10,6 @@ import {
 import { TableFormatError } from '../tables/state-table.js';
 import { type KeyValues, type Seen, update } from './key-values.js';
 import {
-  type ClusterState,
   fencesOf,
   FORMAT,
   NO_FENCES,
@@ -20,11 +19,6 @@ import {
   textOfState,
   type WorkerKeys,
 } from './worker-record.js';
-
-/** No process has recorded a cluster yet. */
-const UNRECORDED: ClusterState = {
-  ...{ format: FORMAT, term: '', failoverNumber: 0, lostAtMs: 0, reachMs: 0, fencedUntilMs: 0 },
-};
 
 /**
  * The cluster that keeps a table of workers. A cluster that was restored from a snapshot has another name, or its
@@ -70,13 +64,27 @@ export class StoreCluster {
     return { seen, verdict };
   }
 
-  /** See fencedState. */
-  async fence(nowMs: number, aheadMs: number): Promise<void> {
+  /** How far grants of any process reach past a loss, ms; see grantReachMs. */
+  async longestReachMs(): Promise<number> {
+    return Math.max((await this.readState())?.reachMs ?? 0, this.guard.reachMs);
+  }
+
+  /**
+   * See atFence. Nothing is changed where no cluster is recorded yet: rows that are added later are fenced by their
+   * key.
+   */
+  async fence(nowMs: number): Promise<void> {
     const { state } = this.keys;
-    await update(this.values, 'fencing the workers', state, ({ entries }) => {
-      const known = stateOf(state, entries.get(state)) ?? UNRECORDED;
-      return textOfState(fencedState(known, nowMs, aheadMs, this.guard.reachMs));
-    });
+    const known = await this.readState();
+    if (known === undefined) return;
+    await update(this.values, 'fencing the workers', state, ({ entries }) =>
+      textOfState(atFence(stateOf(state, entries.get(state)) ?? known, nowMs)),
+    );
+  }
+
+  private async readState(): Promise<ReturnType<typeof stateOf>> {
+    const { state } = this.keys;
+    return stateOf(state, (await this.values.read('fencing the workers', [state])).entries.get(state));
   }
 
   /** @throws FormerPrimaryError; TableFormatError */
@@ -85,7 +93,7 @@ export class StoreCluster {
     const key = this.keys.state;
     const known = stateOf(key, entries.get(key));
     if (known !== undefined && known.format > FORMAT) throw new TableFormatError(key, known.format, FORMAT);
-    const { failoverNumber = 0, lostAtMs = 0, reachMs = 0, fencedUntilMs = 0 } = known ?? {};
+    const { failoverNumber = 0, lostAtMs = 0, reachMs = 0 } = known ?? {};
     const seen = {
       nowMs: wallClock.now(),
       term: cluster,
@@ -94,7 +102,6 @@ export class StoreCluster {
       revision,
       lostAtMs,
       reachMs,
-      fencedUntilMs,
     };
     return { answer, seen, verdict: this.guard.judge(seen) };
   }
@@ -127,7 +134,6 @@ export class StoreCluster {
         ...{ format: FORMAT, term: seen.term, failoverNumber },
         lostAtMs: isNewFailover ? Math.max(seen.nowMs, ...heartbeats) : seen.lostAtMs,
         reachMs: Math.max(seen.reachMs, guard.reachMs),
-        fencedUntilMs: seen.fencedUntilMs ?? 0,
       });
     });
     return recorded!;

@@ -14,13 +14,12 @@ export interface Fences {
 export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0 };
 
 /** The table's record of the cluster that keeps it. */
-export interface ClusterState {
+interface ClusterState {
   readonly format: number;
   readonly term: string;
   readonly failoverNumber: number;
   readonly lostAtMs: number;
   readonly reachMs: number;
-  readonly fencedUntilMs: number;
 }
 
 export const FORMAT = 1;
@@ -73,12 +72,11 @@ export function fencesOf(key: string, text: string | undefined): Fences {
 /** @throws CorruptWorkerKeyError */
 export function stateOf(key: string, text: string | undefined): ClusterState | undefined {
   if (text === undefined) return undefined;
-  const { format, term, epoch, lostAtMs, reachMs, fencedUntilMs = 0 } = objectOf(key, text);
+  const { format, term, epoch, lostAtMs, reachMs } = objectOf(key, text);
   if (typeof term !== 'string') throw new CorruptWorkerKeyError(key);
   return {
     ...{ term, format: numberOf(key, format), failoverNumber: numberOf(key, epoch) },
     ...{ lostAtMs: numberOf(key, lostAtMs), reachMs: numberOf(key, reachMs) },
-    fencedUntilMs: numberOf(key, fencedUntilMs),
   };
 }
 

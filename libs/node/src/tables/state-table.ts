@@ -1,5 +1,13 @@
 import { PermanentError } from '@raindrop/core/internal';
-import { type Bind, bindings, type Dialect, quoteTable, type SqlValue, type Statement } from '../database/dialect.js';
+import {
+  type Bind,
+  bindings,
+  type ColumnDefinition,
+  type Dialect,
+  quoteTable,
+  type SqlValue,
+  type Statement,
+} from '../database/dialect.js';
 import { shortened, type TableName } from '../database/table-name.js';
 import { safeInteger } from '../database/sql-values.js';
 import type { TableKind, TableKindName } from './table-kind.js';
@@ -32,6 +40,9 @@ export function stateTableOf({ schema, name }: TableName): TableName {
   return { schema, name: shortened(`${name}_state`) };
 }
 
+/** Only workers are fenced. Tables of releases before 0.1.0 lack it. */
+const FENCED_UNTIL: ColumnDefinition = { name: 'fenced_until_ms', kind: 'bigint', defaultValue: '0' };
+
 /** The kind of the state's table beside a table of that kind. */
 export function stateTable(name: TableKindName): NonNullable<TableKind['beside']>[number] {
   const kind: TableKind = {
@@ -45,8 +56,8 @@ export function stateTable(name: TableKindName): NonNullable<TableKind['beside']
       { name: 'epoch', kind: 'bigint', defaultValue: '0' },
       { name: 'lost_at_ms', kind: 'bigint', defaultValue: '0' },
       { name: 'reach_ms', kind: 'bigint', defaultValue: '0' },
-      { name: 'fenced_until_ms', kind: 'bigint', defaultValue: '0' },
     ],
+    ...(name === 'worker' && { addedColumns: [FENCED_UNTIL] }),
     key: ['id'],
     options: 'tableOptions',
   };

@@ -1,6 +1,6 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { randomBytes } from 'node:crypto';
-import { fencedState } from '@raindrop/core/internal';
+import { atFence, fencedUntil } from '@raindrop/core/internal';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
 import type { SqlWorkerStore } from './sql-worker-store.js';
@@ -36,7 +36,7 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
 
   const query = (sql: string): Promise<Record<string, unknown>[]> => admin.query(sql);
 
-  it('is that of fencedState', async () => {
+  it('is that of atFence and fencedUntil', async () => {
     const store = storeOf();
     await store.prepare({ min: 1, max: 2 });
     await store.readTable();
@@ -62,7 +62,10 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
               ...{ reachMs: Number(row!['reach_ms']), fencedUntilMs: Number(row!['fenced_until_ms']) },
             };
             const state = { failoverNumber, lostAtMs, reachMs, fencedUntilMs };
-            const [least, most] = [beganMs, endedMs].map((ms) => fencedState(state, ms, aheadMs, ownReachMs));
+            const [least, most] = [beganMs, endedMs].map((ms) => ({
+              ...atFence(state, ms),
+              fencedUntilMs: fencedUntil(state, ms, aheadMs, ownReachMs),
+            }));
             for (const name of Object.keys(found) as (keyof typeof found)[]) {
               if (found[name] < least![name] || found[name] > most![name]) wrong.push({ state, aheadMs, name, found });
             }
@@ -86,6 +89,25 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
     const later = storeOf();
     await later.prepare({ min: 1, max: 5 });
     expect(await later.readTable()).toMatchObject({ barredUntilMs, rows: { length: 5 } });
+    expect(Number((await query('SELECT MIN(odo0_ms) AS ms FROM soc_raindrop_worker WHERE id = 2'))[0]!['ms'])).toBe(
+      barredUntilMs,
+    );
+  });
+
+  it('gets its column in a table that an earlier release has made', async () => {
+    const first = storeOf();
+    await first.prepare({ min: 1, max: 2 });
+    await query(`ALTER TABLE ${STATE} DROP COLUMN fenced_until_ms`);
+    const careful = openStore(database.options, { reachMs: REACH_MS, autoCreateTable: false });
+    open.push(careful);
+    await expect(careful.prepare({ min: 1, max: 2 })).rejects.toMatchObject({
+      errorCode: 'TABLE_MISSING',
+      message: expect.stringContaining(`${STATE}.fenced_until_ms`) as string,
+    });
+    await expect(storeOf().fence(AHEAD_MS)).rejects.toMatchObject({ errorCode: 'DATABASE_CALL_FAILED' });
+    expect(await query(`SELECT id FROM ${STATE}`)).toEqual([]);
+    await storeOf().prepare({ min: 1, max: 2 });
+    expect(await storeOf().fence(AHEAD_MS)).toBe(2);
   });
 
   it("is not written by a clock that is too far from the database's", async () => {

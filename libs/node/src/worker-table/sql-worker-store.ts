@@ -244,8 +244,7 @@ export class SqlWorkerStore implements WorkerStore {
   }
 
   /**
-   * Fences state and rows of one server: when another server answers in between nothing is fenced there. The state
-   * comes first: a row that is added between the two statements is barred by then.
+   * Fences state and rows of one server. The state comes first: a row that is added between the two is barred by then.
    * @throws ReplicaError; ClockSkewError: the fence would end at a wrong moment
    */
   async fence(aheadMs: number): Promise<number> {
@@ -253,11 +252,20 @@ export class SqlWorkerStore implements WorkerStore {
     const term = await this.server.termOfRightClock();
     const ownReachMs = term === '' ? 0 : this.server.guard.reachMs;
     return this.database.call(async (run) => {
-      // Without a term: services may be told none, and every term that is told later is recorded as the first.
-      await execute(run, insertState(dialect, table, { term: '', failoverNumber: '0' }));
-      await execute(run, fenceState(dialect, table, { term, aheadMs, ownReachMs }));
-      const { affected = 0 } = await execute(run, fenceRows(dialect, table, aheadMs, term));
-      return affected;
+      await run(dialect.begin);
+      try {
+        // Without a term: services may be told none, and every term that is told later is recorded as the first.
+        await execute(run, insertState(dialect, table, { term: '', failoverNumber: dialect.nowMs }));
+        const state = await execute(run, fenceState(dialect, table, { term, aheadMs, ownReachMs }));
+        if (state.affected !== 1) throw new DatabaseCallError('another server answers than before: fence again', '');
+        await run('COMMIT');
+      } catch (error) {
+        // When the ROLLBACK fails the session is dropped, which rolls back as well.
+        await run('ROLLBACK').catch(() => undefined);
+        throw error;
+      }
+      // By itself: a transaction that has locked the state and waits for a row could meet a renewal that waits for it.
+      return (await execute(run, fenceRows(dialect, table, term))).affected ?? 0;
     });
   }
 

@@ -197,7 +197,7 @@ export function noteServer(
   return { sql: `UPDATE ${state} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')}`, values };
 }
 
-/** See fencedState. The caller fences the rows on the same server. */
+/** See atFence and fencedUntil. The caller fences the rows on the same server afterwards. */
 export function fenceState(
   dialect: Dialect,
   table: TableName,
@@ -296,15 +296,15 @@ export function updateRow(
 }
 
 /**
- * Frees every row, deleted ones too, with both odometers at least `aheadMs` past now and their whole tick used up. A
- * row of another program's stays one: both versions leap.
+ * Frees every row, deleted ones too, with both odometers at the end of the fence at least, as the state has it, and
+ * their whole tick used up. A row of another program's stays one: both versions leap.
  */
-export function fenceRows(dialect: Dialect, table: TableName, aheadMs: number, term: string): Statement {
+export function fenceRows(dialect: Dialect, table: TableName, term: string): Statement {
   const { values, value } = bindings(dialect);
   const next = (column: string): string => `${dialect.quote(column)} + ${FENCE_LEAP}`;
-  const ahead = (): string => `${dialect.nowMs} + ${value(aheadMs)}`;
+  const end = ofState(dialect, table, 'fenced_until_ms');
   const raised = (column: string): string =>
-    `CASE WHEN ${dialect.quote(column)} < ${ahead()} THEN ${ahead()} ELSE ${dialect.quote(column)} END`;
+    `CASE WHEN ${dialect.quote(column)} > ${end} THEN ${dialect.quote(column)} ELSE ${end} END`;
   // No assignment reads a column that another one writes: MySQL evaluates from left to right.
   const changes: readonly (readonly [column: string, sql: string])[] = [
     ['version', next('version')],

@@ -175,13 +175,14 @@ return answer(1)
 `;
 
 /**
- * Frees every row, its odometers and lostUntil at now + ARGV[2] at least, versions ARGV[3] more. The marker is later
+ * Frees every row, its odometers and lostUntil at now + ARGV[2] at least, and at the end of the reach: what it stops may
+ * have had its grants from another server. Versions are ARGV[3] more. The marker is later
  * than that of any other server, by ARGV[4] ms. A loss whose time lies in the future, because a clock was wrong when it
  * was recorded, counts as one of now.
  */
 const FENCE = String.raw`${MARK}${SET_ALL}${FENCED_PARTS}${ALL}
 lostAt = math.min(lostAt, now)
-lostUntil = math.max(math.min(lostUntil, now + reach), now + tonumber(ARGV[2]))
+lostUntil = now + math.max(reach, tonumber(ARGV[2]))
 local leap, count = tonumber(ARGV[3]), 0
 local marker = markerOf(math.max(now * 1000, momentOf(generation)) + tonumber(ARGV[4]) * 1000)
 local fenced = {'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'generation', marker}
