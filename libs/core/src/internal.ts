@@ -83,6 +83,7 @@ export { PastCopiedError, PastExhaustedError, reservePast, TimeOrderError } from
 export {
   type BegunTenure,
   findTenure,
+  holderWithoutMark,
   type IssuedPlace,
   type RecordedTenure,
   type TenureLog,

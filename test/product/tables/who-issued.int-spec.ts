@@ -75,6 +75,55 @@ describe.each(databaseKinds)('the worker history on %s', (kind) => {
     await living.child.end('SIGKILL');
   });
 
+  /** An ID of worker 1 at a time. */
+  const idAt = ({ layout }: IdService, ms: number): bigint =>
+    layout.idFloor(ms) | layout.pack({ tick: 0, workerId: 1, clockBack: 0, sequence: 0 });
+
+  it('names no process for an ID that is older than the table', async () => {
+    const ids = await open();
+    await until('the tenure to be recorded', async () => (await recorded()).length === 1);
+    expect((await who(idAt(ids, Date.now() - 86_400_000))).finding).toBe('before-history');
+  });
+
+  it('names no process, and does not say that there was none, where a failover may have lost it', async () => {
+    const ids = await open();
+    await until('the tenure to be recorded', async () => (await recorded()).length === 1);
+    const [row] = await admin.query<Record<string, string | number>[]>(
+      'SELECT * FROM soc_raindrop_worker WHERE id = 1',
+    );
+    await ids.close();
+    const next = await open({ workerHistory: false });
+    const lost = next.nextId();
+    await next.close();
+    // The server that takes over has the row as the first process held it.
+    const columns = ['token', 'version', 'own_version', 'holder', 'odo0_ms', 'odo0_seq', 'lease_until'];
+    const values = columns.map((column) => `${column} = '${String(row![column])}'`);
+    await admin.query(`UPDATE soc_raindrop_worker SET ${values.join(', ')} WHERE id = 1`);
+    await admin.query(`UPDATE soc_raindrop_worker_state SET lost_at_ms = ${Date.now()}, reach_ms = 200000`);
+    expect((await who(lost)).finding).toBe('not-recorded');
+    // Nothing takes the place of SQLite.
+    if (kind !== 'sqlite') expect((await who(idAt(ids, Date.now() + 10_000))).finding).toBe('not-recorded');
+  });
+
+  it('records the copy of a process by its own pid, and gives it nothing of the original', async () => {
+    const { pid } = process;
+    const ids = await open({ serviceMaxWorkId: 2 });
+    ids.nextId();
+    await until('the tenure to be recorded', async () => (await recorded()).length === 1);
+    const lost = ids.workerId;
+    Object.defineProperty(process, 'pid', { value: 99_999, configurable: true, writable: true });
+    try {
+      // The twin has renewed first.
+      const taken = `version = version + 1, own_version = own_version + 1, token = 'twin', lease_until = ${Date.now() + 60_000}`;
+      await admin.query(`UPDATE soc_raindrop_worker SET ${taken} WHERE id = ${lost}`);
+      await until('another tenure', async () => (await recorded()).length === 2);
+      const { finding, issuer } = await who(ids.nextId());
+      expect([finding, issuer?.pid]).toEqual(['issued', 99_999]);
+    } finally {
+      Object.defineProperty(process, 'pid', { value: pid, configurable: true, writable: true });
+    }
+  });
+
   it('is asked by raindrop who, in words and as JSON', async () => {
     const url = databaseUrl(database.options);
     const ids = await open();

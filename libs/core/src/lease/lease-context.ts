@@ -4,7 +4,7 @@ import type { Clock, MonotonicClock, Randomness, Timers } from '../ports.js';
 import { ClockSkewError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 import type { StoreSession } from './store-session.js';
-import type { TenureLog } from './tenure-log.js';
+import type { TenureLog, TenureMark } from './tenure-log.js';
 import type { Odometer, WorkerWrite } from './worker-store.js';
 
 /** The clocks, timers and randomness that a keeper of worker ids uses. */
@@ -44,7 +44,7 @@ export interface LeaseContext {
   /** Records each lease of a row; left out where no history is kept. */
   readonly tenures?: TenureLog | undefined;
   /** The mark of the present lease in that history. */
-  readonly tenure?: string;
+  readonly tenure?: TenureMark;
 }
 
 /** A stretch of the past, both ends included, Unix ms. */

@@ -1,6 +1,7 @@
 import type { Lane, PerLane } from '../generator/tenure.js';
 import { type LeaseContext, writeOf } from './lease-context.js';
 import type { Grant } from './reservation.js';
+import { holderWithoutMark } from './tenure-log.js';
 import type { Odometer, WorkerRow } from './worker-store.js';
 
 /** A write that was sent; its outcome may be unknown. */
@@ -60,7 +61,7 @@ export class LeaseRow {
     if (sent !== undefined && row.version === this.version + 1) return { kind: 'executed', row, write: sent };
     if (this.pastTokens.has(row.token)) return { kind: 'regressed', row };
     if (row.token === this.token) return { kind: 'lost', reason: 'another program wrote its row' };
-    return { kind: 'lost', reason: `its row was taken by ${row.holder === '' ? 'another process' : row.holder}` };
+    return { kind: 'lost', reason: `its row was taken by ${holderWithoutMark(row.holder) || 'another process'}` };
   }
 
   private moveTo(version: number, token: string): void {

@@ -1,5 +1,4 @@
 import type { Lane } from '../generator/tenure.js';
-import type { Layout } from '../layout/layout.js';
 import type { RaindropError } from '../raindrop-error.js';
 import type { AcquiredRow } from './acquire-row.js';
 import { Admission } from './admission.js';
@@ -7,9 +6,8 @@ import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
 import { ClockSkewError, DatabaseRegressionError, ForeignTimeZoneError } from './lease-errors.js';
 import { type LeaseRow, releaseRow, type SentWrite } from './lease-row.js';
 import { isCoarse, IssueRate, type Grant, type Reservation } from './reservation.js';
-import { odometersOf } from './odometer.js';
 import { checkForeignTimes } from './store-session.js';
-import { type BegunTenure, grantedTenureOf } from './tenure-log.js';
+import { type BegunTenure, begunTenure } from './tenure-log.js';
 import type { Lease, KeeperHooks, HighestIssued } from './worker-keeper.js';
 import { isHeld, type WorkerRow } from './worker-store.js';
 
@@ -38,7 +36,13 @@ export class StoreLease implements Lease {
     this.clockOffsetMs = acquired.clockOffsetMs;
     this.rate = new IssueRate(ctx.ports.monotonic);
     this.admission = new Admission(ctx.ports, ctx.options, acquired.sentMs, acquired.trusted);
-    if (ctx.tenure !== undefined) this.begun = begunTenure(ctx.resolved.layout, ctx.tenure, acquired);
+    if (ctx.tenure !== undefined) {
+      const { leaseRow, reservation, found, trusted } = acquired;
+      // A clock that goes back further than this makes IDs that the history names no process for.
+      const earliestMs = trusted.wallMs - ctx.options.maxClockSkewMs;
+      const { layout } = ctx.resolved;
+      this.begun = begunTenure(layout, ctx.tenure, leaseRow, { start: reservation.base, found, earliestMs });
+    }
   }
 
   get workerId(): number {
@@ -138,7 +142,8 @@ export class StoreLease implements Lease {
           : reservation.releasedOdometers(highestIssued())),
       onExecuted: (sent) => reservation.apply(sent.grant),
     });
-    if (isReleased && this.begun !== undefined) this.ctx.tenures?.end(this.begun.tenure, odometers);
+    const { tenures, tenure } = this.ctx;
+    if (isReleased && this.begun !== undefined && tenure?.isOurs()) tenures?.end(this.begun, odometers);
     return isReleased;
   }
 
@@ -217,10 +222,4 @@ export class StoreLease implements Lease {
     this.block(error);
     this.hooks.emit({ type: 'database-regression', workerId: this.workerId, error });
   }
-}
-
-function begunTenure(layout: Layout, tenure: string, { leaseRow, reservation, found }: AcquiredRow): BegunTenure {
-  const { id: workerId, version } = leaseRow;
-  const base = odometersOf(reservation.base, layout, [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]);
-  return { tenure, workerId, layout: layout.fingerprint, version, base, previous: grantedTenureOf(found) };
 }

@@ -1,4 +1,9 @@
-import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
+import {
+  KeeperBench,
+  type KeeperBenchOptions,
+  twins,
+  WorkerDatabase,
+} from '../../../../test/support/engine/keeper-bench.js';
 import { SeededRandom } from '../../../../test/support/engine/seeded-random.js';
 import type { Lane, PerLane } from '../generator/tenure.js';
 import { type BegunTenure, findTenure, type RecordedTenure, type TenureLog } from './tenure-log.js';
@@ -13,7 +18,7 @@ class History {
   of(name: string, { begins = true, ends = true } = {}): TenureLog {
     return {
       begin: (begun: BegunTenure) => void (begins && this.tenures.push({ ...begun, name })),
-      end: (tenure: string, end: PerLane<Odometer>) => {
+      end: ({ tenure }: BegunTenure, end: PerLane<Odometer>) => {
         if (ends) this.tenures = this.tenures.map((each) => (each.tenure === tenure ? { ...each, end } : each));
       },
       close: () => Promise.resolve(),
@@ -21,12 +26,12 @@ class History {
   }
 
   /** The name of the process that issued an ID, or why there is none. */
-  who(bench: KeeperBench, id: bigint): string {
+  who(bench: KeeperBench, id: bigint, lostUntilMs = 0): string {
     const { layout } = bench.resolved;
     const { tick, sequence, workerId, clockBack } = layout.unpack(id);
     const place = { layout, workerId, lane: clockBack as Lane, position: { tick, sequence } };
     const { database } = bench;
-    const seen = { row: database.table.rows.get(workerId), nowMs: database.time.wall };
+    const seen = { row: database.table.rows.get(workerId), nowMs: database.time.wall, lostUntilMs };
     const ofWorker = this.tenures.filter((each) => each.workerId === workerId);
     const found = findTenure(place, ofWorker, seen);
     return found.kind === 'issued' ? `${found.tenure.name}, ${found.ending}` : found.kind;
@@ -119,6 +124,54 @@ describe('the history of a worker id', () => {
     bench.issue();
     expect(history.tenures).toHaveLength(2);
     expect(bench.issued.map((id) => history.who(bench, id))).toEqual(['A, released', 'A, held']);
+  });
+
+  it('names no process for IDs that are older than its tenure', async () => {
+    const elsewhere = await KeeperBench.started({ ...ONE_ROW, database: new WorkerDatabase('2026-01-01') });
+    const first = await started(database, history.of('A'));
+    expect(history.who(first, elsewhere.issue())).toBe('before-history');
+    await first.keeper.close();
+    await database.advance(60 * 86_400_000);
+    // Between the two, from a static worker id for example.
+    const between = await KeeperBench.started({ ...ONE_ROW, database: new WorkerDatabase('2026-04-01') });
+    const second = await started(database, history.of('B'));
+    expect(history.who(second, between.issue())).toBe('not-recorded');
+  });
+
+  it.each([true, false])(
+    'names no process where a failover has lost the next tenure: end kept %s',
+    async (keepsEnd) => {
+      const first = await started(database, history.of('A', { ends: keepsEnd }));
+      first.issue();
+      await database.advance(5_000);
+      const former = database.snapshot();
+      await first.keeper.close();
+      await database.advance(100);
+      const second = await started(database, history.of('B', { begins: false }));
+      await database.advance(1_000);
+      const id = second.issue();
+      second.kill();
+      database.restore(former);
+      expect(history.who(second, id, database.time.wall + 200_000)).toBe('not-recorded');
+    },
+  );
+
+  it('names no process for the IDs of its copy', async () => {
+    const [original, copy] = await twins({ ...ONE_ROW, tenures: history.of('original') }, 1_000);
+    copy.processId = 2;
+    copy.refusal();
+    await copy.advance(100);
+    await original.advance(20_000);
+    expect(history.who(original, copy.issue())).toBe('not-recorded');
+  });
+
+  it('does not say of an ID that no process issued it, where the original uses the row', async () => {
+    const rows = await WorkerDatabase.withRows({ min: 1, max: 1 });
+    rows.writeAsForeigner(1);
+    const bench = new KeeperBench({ ...ONE_ROW, database: rows });
+    const { layout } = bench.resolved;
+    const id = layout.idFloor(rows.time.wall) | layout.pack({ tick: 0, workerId: 1, clockBack: 0, sequence: 0 });
+    expect(history.who(bench, id)).toBe('before-history');
   });
 
   it('gives the IDs of a tenure that was not recorded to nobody else', async () => {

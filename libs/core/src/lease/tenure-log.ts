@@ -1,8 +1,9 @@
-import { comparePositions, type Lane, type PerLane, type Position } from '../generator/tenure.js';
+import { comparePositions, type Lane, maxPosition, type PerLane, type Position } from '../generator/tenure.js';
 import type { Layout } from '../layout/layout.js';
+import { raiseOdometersTo } from './failover-guard.js';
 import type { LeaseContext } from './lease-context.js';
-import { positionOf } from './odometer.js';
-import type { Odometer, WorkerRow } from './worker-store.js';
+import { odometersOf, positionOf } from './odometer.js';
+import { isForeign, type Odometer, type WorkerRow } from './worker-store.js';
 
 /** Characters that stores keep of a holder. */
 const HOLDER_LENGTH = 160;
@@ -27,7 +28,7 @@ export interface BegunTenure {
   readonly layout: string;
   /** The row's version after the write that acquired it. */
   readonly version: number;
-  /** Everything up to here was granted before. */
+  /** Nothing up to here was issued by this tenure: it was granted before, or is older. */
   readonly base: PerLane<Odometer>;
   /** The row as it was found. */
   readonly previous: GrantedTenure;
@@ -41,25 +42,67 @@ export interface TenureLog {
   /** Must return at once, and not throw. */
   begin(begun: BegunTenure): void;
   /** Must return at once, and not throw. @param end the odometers with which the row was given back */
-  end(tenure: string, end: PerLane<Odometer>): void;
+  end(begun: BegunTenure, end: PerLane<Odometer>): void;
   /** Settles when everything was recorded, or cannot be. Never rejects. */
   close(): Promise<void>;
 }
 
-/**
- * The context of the next tenure. Every write of the tenure, the release too, puts its mark into the row, at the end of
- * the holder: the next process reads from the row which tenure came before. Example: `orders-1, pid 7, tenure kX3v...`.
- */
-export function markedContext(ctx: LeaseContext): LeaseContext & { readonly tenure: string } {
-  const tenure = ctx.ports.randomness.token();
-  const mark = `, tenure ${tenure}`;
-  const holder = `${ctx.identity.holder.slice(0, HOLDER_LENGTH - mark.length)}${mark}`;
-  return { ...ctx, tenure, identity: { ...ctx.identity, holder } };
+/** The mark of a tenure, which every write of it puts into the row, at the end of the holder. */
+export interface TenureMark {
+  readonly tenure: string;
+  /** False in a copy of the process: its writes name no tenure. */
+  readonly isOurs: () => boolean;
 }
 
-/** What a row says of the tenure that wrote it last. */
-export function grantedTenureOf({ holder, odometers, token }: WorkerRow): GrantedTenure {
-  return { tenure: MARK.exec(holder)?.[1] ?? '', reached: odometers, released: token === '' };
+/**
+ * The context of the next tenure. The next process reads from the row which tenure came before. Example:
+ * `orders-1, pid 7, tenure kX3v...`.
+ */
+export function markedContext(ctx: LeaseContext): LeaseContext & { readonly tenure: TenureMark } {
+  const tenure = ctx.ports.randomness.token();
+  const processId = ctx.ports.processId();
+  const isOurs = (): boolean => ctx.ports.processId() === processId;
+  const mark = `, tenure ${tenure}`;
+  const { holder } = ctx.identity;
+  const marked = `${[...holder].slice(0, HOLDER_LENGTH - mark.length).join('')}${mark}`;
+  const identity = {
+    ...ctx.identity,
+    get holder() {
+      return isOurs() ? marked : holder;
+    },
+  };
+  return { ...ctx, tenure: { tenure, isOurs }, identity };
+}
+
+/** The holder of a row for people, without the mark of its tenure. */
+export function holderWithoutMark(holder: string): string {
+  return holder.replace(MARK, '');
+}
+
+/** What a row says of the tenure that wrote it last: nothing when another program has written it since. */
+export function grantedTenureOf(row: WorkerRow): GrantedTenure {
+  const { holder, odometers, token } = row;
+  const tenure = isForeign(row) ? '' : (MARK.exec(holder)?.[1] ?? '');
+  return { tenure, reached: odometers, released: token === '' };
+}
+
+/**
+ * The begin of a tenure, as it is recorded.
+ * @param acquired the row after the write that acquired it; where the lease starts, how the row was found, and before
+ * when this process issued nothing, Unix ms
+ */
+export function begunTenure(
+  layout: Layout,
+  { tenure }: TenureMark,
+  acquired: Pick<WorkerRow, 'id' | 'version'>,
+  { start, found, earliestMs }: { start: PerLane<Position>; found: WorkerRow; earliestMs: number },
+): BegunTenure {
+  const { id: workerId, version } = acquired;
+  // An ID does not tell when in its tick it was issued: the whole tick may be this tenure's.
+  const earliest: Position = { tick: layout.timeline.tickAt(earliestMs), sequence: -1 };
+  const positions = [maxPosition(start[0], earliest), maxPosition(start[1], earliest)] as const;
+  const base = odometersOf(positions, layout, [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]);
+  return { tenure, workerId, layout: layout.fingerprint, version, base, previous: grantedTenureOf(found) };
 }
 
 /** A tenure as a history keeps it. */
@@ -93,15 +136,15 @@ export type TenureVerdict<Tenure extends RecordedTenure> =
 /**
  * Finds the tenure that was granted a position. A tenure is named only with a proof: its own release, the row as its
  * successor found it, or the row as it is now must show that this tenure's grants reached the position. A tenure that
- * was not recorded, or that a failover lost, therefore never gives its IDs to the one before it.
+ * was not recorded, or that a failover lost, therefore never gives its IDs to the one before it. A recorded release is
+ * final: what lies after it was issued by another tenure, whatever the row says.
  *
  * Example: A begins at 100 and crashes, B begins at 200 and is not recorded, C begins at 300. C has found B's mark in the
  * row. Nothing says how far A was granted, so 150 and 250 are `not-recorded`.
  *
  * @param tenures of this worker id, in any order; those of other layouts can be successors
- * @param row as it is now, not raised after failovers; undefined when it is gone
- * @param lostUntilMs up to when grants may be lost: a position before it may have been issued although the row does not
- * say so
+ * @param row as it is now; undefined when it is gone
+ * @param lostUntilMs up to when no odometer of the row is believed, Unix ms; 0 when all are
  */
 export function findTenure<Tenure extends RecordedTenure>(
   place: IssuedPlace,
@@ -109,7 +152,8 @@ export function findTenure<Tenure extends RecordedTenure>(
   { row, nowMs, lostUntilMs = 0 }: { readonly row: WorkerRow | undefined; nowMs: number; lostUntilMs?: number },
 ): TenureVerdict<Tenure> {
   const { layout, lane, position } = place;
-  const now = row && grantedTenureOf(row);
+  const believed = row && raiseOdometersTo(lostUntilMs, row);
+  const now = believed && grantedTenureOf(believed);
   const [tenure] = tenures
     .filter((each) => each.layout === layout.fingerprint && comparePositions(position, at(each.base[lane], layout)) > 0)
     .sort((a, b) => comparePositions(at(b.base[lane], layout), at(a.base[lane], layout)) || b.version - a.version);
@@ -117,7 +161,7 @@ export function findTenure<Tenure extends RecordedTenure>(
   const reaches = ({ [lane]: reached }: PerLane<Odometer>): boolean =>
     reached.sequence <= layout.maxSequence && comparePositions(position, at(reached, layout)) <= 0;
   if (tenure?.end !== undefined && reaches(tenure.end)) return { kind: 'issued', tenure, ending: 'released' };
-  if (tenure !== undefined) {
+  if (tenure !== undefined && tenure.end === undefined) {
     const seen = [...tenures.map(({ previous }) => previous), ...(now === undefined ? [] : [now])];
     const proof = seen.find((each) => each.tenure === tenure.tenure && reaches(each.reached));
     const isHeld = proof === now && row !== undefined && nowMs < row.leaseUntilMs;
@@ -125,7 +169,10 @@ export function findTenure<Tenure extends RecordedTenure>(
       return { kind: 'issued', tenure, ending: proof.released ? 'released' : isHeld ? 'held' : 'lapsed' };
     }
   }
-  const isBeyond = row === undefined ? tenures.length === 0 : isAfter(position, row.odometers[lane], row, layout);
+  const isBeyond =
+    believed === undefined
+      ? tenures.length === 0
+      : !isForeign(believed) && isAfter(position, believed.odometers[lane], believed, layout);
   if (isBeyond && position.tick > layout.timeline.tickAt(lostUntilMs)) return { kind: 'never-issued' };
   return { kind: tenure === undefined ? 'before-history' : 'not-recorded' };
 }

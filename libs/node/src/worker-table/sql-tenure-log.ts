@@ -27,7 +27,8 @@ export interface WorkerHistoryOptions {
   readonly opTimeoutMs: number;
   /** A tenure is deleted so many days after the next one of its worker id began. */
   readonly keepDays: number;
-  readonly process: TenureProcess;
+  /** Asked at each begin: a copy of a process has another one. */
+  readonly process: () => TenureProcess;
   /** Hears of a failure; of those after it again once a call has succeeded. */
   readonly warn: (message: string) => void;
 }
@@ -65,15 +66,15 @@ export class SqlTenureLog implements TenureLog {
     const { table, options } = this;
     this.add(async (run) => {
       await createMissing(run, table, options);
-      await execute(run, insertTenure(table, begun, options.process));
+      await execute(run, insertTenure(table, begun, options.process()));
       const outdated = await execute(run, selectOutdated(table, options.keepDays * DAY_MS, MOST_DELETED));
       const tenures = outdated.records.map(({ tenure }) => String(tenure));
       if (tenures.length > 0) await execute(run, deleteTenures(table, tenures));
     });
   }
 
-  end(tenure: string, end: PerLane<Odometer>): void {
-    this.add((run) => execute(run, updateEnd(this.table, tenure, end)));
+  end(begun: BegunTenure, end: PerLane<Odometer>): void {
+    this.add((run) => execute(run, updateEnd(this.table, begun, end)));
   }
 
   async close(): Promise<void> {
@@ -93,18 +94,17 @@ export class SqlTenureLog implements TenureLog {
   private async record(work: (run: RunSql) => Promise<unknown>): Promise<void> {
     if (this.isClosed) return;
     const { opTimeoutMs, warn } = this.options;
-    const database = new OwnDatabase(this.database, { opTimeoutMs, statementTimeoutMs: opTimeoutMs });
-    this.open = database;
     try {
-      await database.call(work);
+      this.open = new OwnDatabase(this.database, { opTimeoutMs, statementTimeoutMs: opTimeoutMs });
+      await this.open.call(work);
       this.isFailing = false;
     } catch (error) {
       const { message } = error instanceof Error ? error : DatabaseCallError.from(error);
       if (!this.isFailing) warn(`the worker history is incomplete, IDs are issued all the same: ${message}`);
       this.isFailing = true;
     } finally {
+      await this.open?.close();
       this.open = undefined;
-      await database.close();
     }
   }
 }

@@ -112,12 +112,17 @@ export function insertTenure({ dialect, name }: Table, begun: BegunTenure, proce
 }
 
 /** The end of a tenure, with the odometers that its release has left. */
-export function updateEnd({ dialect, name }: Table, tenure: string, end: PerLane<Odometer>): Statement {
+export function updateEnd({ dialect, name }: Table, begun: BegunTenure, end: PerLane<Odometer>): Statement {
+  const { tenure, workerId, version } = begun;
   const column = (each: string): string => dialect.quote(each);
   return statement(dialect, (value) => {
     const places = Object.entries(odometersAs('end', end)).map(([each, given]) => `${column(each)} = ${value(given)}`);
     const changes = [...places, `${column('ended_ms')} = ${dialect.nowMs}`].join(', ');
-    return `UPDATE ${quoteTable(dialect, name)} SET ${changes} WHERE ${column('tenure')} = ${value(tenure)}`;
+    // A copy of the process may have begun with the same mark on another row.
+    const conditions = Object.entries({ tenure, worker_id: workerId, version, ended_ms: 0 }).map(
+      ([each, given]) => `${column(each)} = ${value(given)}`,
+    );
+    return `UPDATE ${quoteTable(dialect, name)} SET ${changes} WHERE ${conditions.join(' AND ')}`;
   });
 }
 

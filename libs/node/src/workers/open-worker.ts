@@ -141,12 +141,12 @@ function historyOf({ options, database: ofApplication, service, onEvent }: Worke
   const { code } = workerIdentity({ ...options, ...lease, unitMs: layout.layout.unitMs });
   return new SqlTenureLog(database, {
     ...{ tableName, autoCreateTable, opTimeoutMs: lease.opTimeoutMs, keepDays: workerHistory.keepDays, warn },
-    process: {
+    process: () => ({
       service: service ?? DEFAULT_SERVICE,
       host: hashCode ? '' : hostname(),
       pod: hashCode ? '' : (process.env['POD_NAME'] ?? ''),
       ...{ pid: process.pid, code },
-    },
+    }),
   });
 }
 

@@ -1,5 +1,6 @@
 import { type Layout, parseId, type ParsedId } from '@raindrop/core';
 import {
+  believedFromMs,
   chooseLayout,
   DEFAULT_LAYOUT,
   findTenure,
@@ -106,7 +107,8 @@ export async function readIssuers(
   const store = openWorkerStore(resolved, database, () => wallClock.now(), resolved.lease.opTimeoutMs);
   try {
     const table = await store.readTable();
-    const { rows, deleted, nowMs, lostUntilMs = 0 } = table;
+    const { rows, deleted, nowMs } = table;
+    const lostUntilMs = believedFromMs(table);
     const { layout } =
       resolved.withLayout === undefined ? resolved.layout : chooseLayout(table, DEFAULT_LAYOUT, resolved.lease);
     const parsed = ids.map((id) => parseId(layout, id));

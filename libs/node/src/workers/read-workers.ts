@@ -1,4 +1,4 @@
-import { believedFromMs, raiseOdometersTo, wallClock } from '@raindrop/core/internal';
+import { believedFromMs, holderWithoutMark, raiseOdometersTo, wallClock } from '@raindrop/core/internal';
 import type { Lane, Odometer, WorkerRow } from '@raindrop/core';
 import { resolveSnowflakeOptions } from '../options/resolve-options.js';
 import type { SnowflakeModuleOptions } from '../options/service-options.js';
@@ -91,7 +91,7 @@ export function describeWorker(row: WorkerRow, nowMs: number, graceMs: number, i
   return {
     workerId: row.id,
     state,
-    holder: row.holder,
+    holder: holderWithoutMark(row.holder),
     leaseLeftMs: left === undefined ? null : Math.max(left, 0),
     graceLeftMs: left === undefined ? null : left + graceMs,
     lane: row.lane,
