@@ -5,6 +5,8 @@ import type { CliOutput } from './io/cli-output.js';
 import { withDatabaseFlags, withLayoutFlags } from './options/option-flags.js';
 import type { FlagValues } from './options/module-options.js';
 
+const OLDEST = 'the time of the oldest row that will ever get an ID: the layout must not begin later';
+
 /** Carries out a command; answers with an exit code where that is not 0. */
 type Work = (args: readonly string[], flags: FlagValues, output: CliOutput) => Promise<ExitCode | void>;
 
@@ -137,7 +139,8 @@ export function program(run: Run): Command {
   )
     .option('--project [folder]', 'add module, entity and migration to the Nest application in this folder instead')
     .option('--module-only', 'with --project: add only the module')
-    .option('--dry-run', 'print the SQL or the files, change nothing');
+    .option('--dry-run', 'print the SQL or the files, change nothing')
+    .option('--oldest <time>', OLDEST);
 
   withDatabaseFlags(
     withLayoutFlags(
@@ -179,6 +182,7 @@ export function program(run: Run): Command {
     .option('--need <ids>', 'IDs per second that one node must issue')
     .option('--nodes <count>', 'number of nodes')
     .option('--from <kind>', 'type of the old keys: number or uuid', 'number')
+    .option('--oldest <time>', OLDEST)
     .option(
       '--order-by <column>',
       'with --from uuid: column with the creation time of a row; one name for all tables, or one for each',

@@ -2,7 +2,7 @@ import { createLayout, parseId } from '@raindrop/core';
 import { DataSource } from 'typeorm';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import { databaseUrl } from '../service/service-process.js';
-import { raindropHere } from './cli-in-process.js';
+import { jsonHere, raindropHere } from './cli-in-process.js';
 
 const BITS = { startTimeStamp: '2016-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 } as const;
 const FLAGS = ['--start', '2016-01-01', '--timestamp-bits', '33', '--worker-bits', '10', '--end-bits', '1'];
@@ -58,6 +58,28 @@ describe.each(databaseKinds)('raindrop backfill on %s', (kind) => {
     }
     expect(seen.size).toBe(4);
     expect((await run(['--table', 'orders'])).stderr).toContain('NO_ROW_FOR_PAST');
+  });
+
+  it('is made possible by init and adopt, which ask for the oldest row', async () => {
+    const url = ['--url', databaseUrl(database.options)];
+    const init = (...more: string[]) => raindropHere(['init', ...url, '--table', 'early', ...more]);
+    for (const more of [[], ['--dry-run']]) {
+      const { code, stderr } = await init('--oldest', '2016-04-01', ...more);
+      expect(code).toBe(2);
+      expect(stderr).toContain('the layout begins at 2026-01-01T00:00:00.000Z');
+      expect(stderr).toContain('--start 2016-01-01');
+    }
+    expect(await init('--oldest', '2016-04-01', ...FLAGS)).toMatchObject({ code: 0 });
+    await admin.query('INSERT INTO orders VALUES (48211)');
+    const { result } = await jsonHere<{ options: object }>([
+      'adopt',
+      ...url,
+      '--table',
+      'orders',
+      '--oldest',
+      '2016-04-01',
+    ]);
+    expect(result.options).toMatchObject({ startTimeStamp: '2016-01-01' });
   });
 
   it.each([

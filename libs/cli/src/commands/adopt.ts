@@ -11,6 +11,7 @@ import { CommandFailedError, InputError } from '../input-error.js';
 import { writeNew } from '../adopt/migration-text.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { type FlagValues, layoutOptionsOf, moduleOptions } from '../options/module-options.js';
+import { withOldest } from '../options/oldest-row.js';
 import { numberOf } from '../options/option-flags.js';
 import { adoptUuid } from './adopt-uuid.js';
 
@@ -65,7 +66,7 @@ export async function adopt(flags: FlagValues, output: CliOutput): Promise<void>
 function wishOf(layout: LayoutOptions, flags: FlagValues): Partial<LayoutOptions> {
   const count = (name: string): number => numberOf(flags[name] as string) as number;
   return {
-    ...layout,
+    ...withOldest(layout, flags),
     ...(flags['nodes'] !== undefined && { expectedNodes: count('nodes') }),
     ...(flags['need'] !== undefined && { expectedIdsPerSecond: count('need') }),
   };

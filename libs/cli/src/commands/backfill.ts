@@ -1,11 +1,11 @@
 import type { PastIds } from '@raindrop/core';
-import { parseEpoch } from '@raindrop/core/internal';
 import { type BackfillOptions, openBackfill } from '@raindrop/node';
 import { keyPathsOf } from '../adopt/old-key.js';
 import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { linesOf } from '../io/text.js';
 import { type FlagValues, moduleOptions } from '../options/module-options.js';
+import { timeOf } from '../options/oldest-row.js';
 import { resolveWorkers, withExistingFile } from '../service/open-workers.js';
 
 /** So many times are read, and IDs written, at a time. */
@@ -57,13 +57,6 @@ function backfillOptions(flags: FlagValues): BackfillOptions {
     column,
   }));
   return { ...options, from: timeOf('--from', from), ...(to !== undefined && { to: timeOf('--to', to) }), tables };
-}
-
-/** Reads an ISO time or Unix ms. @throws InputError */
-function timeOf(what: string, text: string): number {
-  const ms = parseEpoch(/^-?\d{5,16}$/.test(text) ? Number(text) : text);
-  if (ms !== undefined) return ms;
-  throw new InputError(`${what} ${text}: must be a time such as 2016-04-01, 2016-04-01T12:00:00Z or 1459512000000`);
 }
 
 function idAt(ids: PastIds, text: string, line: number): bigint {

@@ -1,11 +1,12 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { WorkerRange, WorkerStore } from '@raindrop/core';
+import type { ResolvedLayout, WorkerRange, WorkerStore } from '@raindrop/core';
 import { chooseLayout, DEFAULT_LAYOUT } from '@raindrop/core/internal';
 import { databaseAddressesOf, type ResolvedSnowflakeOptions, workerRowsSql } from '@raindrop/node/internal';
 import { type SqlDatabase, type SupportedDatabase, workerTableSql } from '@raindrop/node';
 import type { CliOutput } from '../io/cli-output.js';
 import { type FlagValues, moduleOptions } from '../options/module-options.js';
+import { requireOldest } from '../options/oldest-row.js';
 import { requireRows, resolveWorkers, withWorkers } from '../service/open-workers.js';
 import { CommandFailedError, InputError } from '../input-error.js';
 import { type InitPlan, planInit, planModule } from '../project-init/init-plan.js';
@@ -32,6 +33,7 @@ export async function init(flags: FlagValues, output: CliOutput): Promise<void> 
   const { workers } = options.layout;
   const { tableName } = options;
   if (flags['dryRun'] === true) {
+    requireOldest(options.layout.layout, flags);
     const { type, schema } = options.dbConfig as SqlDatabase & { readonly type: SupportedDatabase };
     const place = schema === undefined || tableName.includes('.') ? tableName : `${schema}.${tableName}`;
     const statements = [...workerTableSql(type, place), ...workerRowsSql(type, place, workers)];
@@ -39,7 +41,8 @@ export async function init(flags: FlagValues, output: CliOutput): Promise<void> 
     return;
   }
   const prepared = async (store: WorkerStore): Promise<Prepared> => {
-    const range = await rangeOf(options, store);
+    const { layout, workers: range } = await layoutOf(options, store);
+    requireOldest(layout, flags);
     await store.prepare(range);
     const table = await store.readTable();
     return { workers: range, rows: table.rows.filter(({ id }) => id >= range.min && id <= range.max).length };
@@ -51,14 +54,14 @@ export async function init(flags: FlagValues, output: CliOutput): Promise<void> 
   ]);
 }
 
-/** The worker ids of the service. Where the options name no layout, the table says which one is in use. */
-async function rangeOf(
+/** Layout and worker ids of the service. Where the options name no layout, the table says which one is in use. */
+async function layoutOf(
   { withLayout, layout, lease }: ResolvedSnowflakeOptions,
   store: WorkerStore,
-): Promise<WorkerRange> {
-  if (withLayout === undefined) return layout.workers;
+): Promise<ResolvedLayout> {
+  if (withLayout === undefined) return layout;
   await store.prepare(NO_WORKERS);
-  return withLayout(chooseLayout(await store.readTable(), DEFAULT_LAYOUT, lease).layout).layout.workers;
+  return withLayout(chooseLayout(await store.readTable(), DEFAULT_LAYOUT, lease).layout).layout;
 }
 
 /**
