@@ -55,7 +55,7 @@ describe('docs/service.md', () => {
       names.filter((name) => name !== undefined),
     );
     expect(listed.sort()).toEqual([...read.map(([, name]) => name), ...secrets].sort());
-    expect(listed).toHaveLength(20);
+    expect(listed).toHaveLength(21);
   });
 
   it('has every endpoint of the API', async () => {
