@@ -31,6 +31,8 @@ describe('When the service goes away, the page', () => {
     await page.getByLabel('API key').fill(API_KEY);
     await page.getByRole('button', { name: 'Show workers' }).click();
     await shows(page, '#workers-said', 'held');
+    // Two answers make a line.
+    await page.locator('#chart .line').waitFor({ state: 'attached' });
     expect(complaints).toEqual([]);
 
     await service.stop();
