@@ -46,7 +46,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'issuer-without-proof',
     breaks: 'A process is named as the issuer of an ID only where its own mark shows how far it was granted.',
     file: 'libs/core/src/lease/tenure-log.ts',
-    find: 'each.tenure === tenure.tenure && reaches(each.reached)',
+    find: 'each.tenure === tenure && reaches(each.reached)',
     replace: 'reaches(each.reached)',
     tier: 1,
     spec: 'libs/core/src/lease/tenure-log.spec.ts',

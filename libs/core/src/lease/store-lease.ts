@@ -45,6 +45,11 @@ export class StoreLease implements Lease {
     }
   }
 
+  /** False in a copy of the process that has acquired the row. */
+  get isOriginal(): boolean {
+    return this.ctx.tenure?.isOurs() !== false;
+  }
+
   get workerId(): number {
     return this.leaseRow.id;
   }
@@ -142,8 +147,7 @@ export class StoreLease implements Lease {
           : reservation.releasedOdometers(highestIssued())),
       onExecuted: (sent) => reservation.apply(sent.grant),
     });
-    const { tenures, tenure } = this.ctx;
-    if (isReleased && this.begun !== undefined && tenure?.isOurs()) tenures?.end(this.begun, odometers);
+    if (isReleased && this.begun !== undefined && this.isOriginal) this.ctx.tenures?.end(this.begun, odometers);
     return isReleased;
   }
 

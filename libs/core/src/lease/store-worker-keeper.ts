@@ -90,7 +90,8 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
   protected override async beginLease(lease: StoreLease): Promise<void> {
     await super.beginLease(lease);
     const { begun } = lease;
-    if (begun !== undefined) this.ctx.tenures?.begin(begun);
+    // A copy of this process has begun nothing.
+    if (begun !== undefined && lease.isOriginal) this.ctx.tenures?.begin(begun);
   }
 
   /** No further step is tried, and the one under way has little time left. */

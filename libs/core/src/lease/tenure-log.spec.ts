@@ -138,6 +138,33 @@ describe('the history of a worker id', () => {
     expect(history.who(second, between.issue())).toBe('not-recorded');
   });
 
+  it('names a process whose clock is behind that of the one before it, which issued nothing on its lane', async () => {
+    for (const isUsed of [true, false]) {
+      history = new History();
+      const all = new WorkerDatabase();
+      const first = await started(all, history.of('A'), { wall: '2026-03-01T12:00:05.000Z' });
+      if (isUsed) first.issue();
+      await first.keeper.close();
+      await all.advance(1_000);
+      const second = await started(all, history.of('B'));
+      expect(history.who(second, second.issue())).toBe('B, held');
+      await second.advance(60_000);
+      expect(history.who(second, second.issue())).toBe('B, held');
+      await second.keeper.close();
+      expect(new Set(second.issued.map((id) => history.who(second, id)))).toEqual(new Set(['B, released']));
+    }
+  });
+
+  it('does not say of an ID that no process issued it, where the last commits of a crashed one may be lost', async () => {
+    const bench = await started(database, history.of('A', { begins: false }));
+    const former = database.snapshot();
+    await bench.advance(250_000);
+    const id = bench.issue();
+    bench.kill();
+    database.restore(former);
+    expect(history.who(bench, id)).toBe('before-history');
+  });
+
   it.each([true, false])(
     'names no process where a failover has lost the next tenure: end kept %s',
     async (keepsEnd) => {

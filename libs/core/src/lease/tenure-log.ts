@@ -134,7 +134,7 @@ export type TenureVerdict<Tenure extends RecordedTenure> =
   | { readonly kind: 'never-issued' };
 
 /**
- * Finds the tenure that was granted a position. A tenure is named only with a proof: its own release, the row as its
+ * Finds the one tenure that was granted a position. A tenure is named only with a proof: its own release, the row as its
  * successor found it, or the row as it is now must show that this tenure's grants reached the position. A tenure that
  * was not recorded, or that a failover lost, therefore never gives its IDs to the one before it. A recorded release is
  * final: what lies after it was issued by another tenure, whatever the row says.
@@ -154,27 +154,34 @@ export function findTenure<Tenure extends RecordedTenure>(
   const { layout, lane, position } = place;
   const believed = row && raiseOdometersTo(lostUntilMs, row);
   const now = believed && grantedTenureOf(believed);
-  const [tenure] = tenures
-    .filter((each) => each.layout === layout.fingerprint && comparePositions(position, at(each.base[lane], layout)) > 0)
-    .sort((a, b) => comparePositions(at(b.base[lane], layout), at(a.base[lane], layout)) || b.version - a.version);
   // A failover or a fence has raised an odometer of a higher sequence: it does not say what the tenure was granted.
   const reaches = ({ [lane]: reached }: PerLane<Odometer>): boolean =>
     reached.sequence <= layout.maxSequence && comparePositions(position, at(reached, layout)) <= 0;
-  if (tenure?.end !== undefined && reaches(tenure.end)) return { kind: 'issued', tenure, ending: 'released' };
-  if (tenure !== undefined && tenure.end === undefined) {
-    const seen = [...tenures.map(({ previous }) => previous), ...(now === undefined ? [] : [now])];
-    const proof = seen.find((each) => each.tenure === tenure.tenure && reaches(each.reached));
+  const seen = [...tenures.map(({ previous }) => previous), ...(now === undefined ? [] : [now])];
+  const proofOf = ({ tenure, end }: Tenure): GrantedTenure | undefined => {
+    if (end !== undefined) return reaches(end) ? { tenure, reached: end, released: true } : undefined;
+    return seen.find((each) => each.tenure === tenure && reaches(each.reached));
+  };
+  const candidates = tenures.filter(
+    (each) => each.layout === layout.fingerprint && comparePositions(position, at(each.base[lane], layout)) > 0,
+  );
+  const [proven, ...more] = candidates.flatMap((tenure) => {
+    const proof = proofOf(tenure);
+    return proof === undefined ? [] : [{ tenure, proof }];
+  });
+  if (proven !== undefined && more.length === 0) {
+    const { tenure, proof } = proven;
     const isHeld = proof === now && row !== undefined && nowMs < row.leaseUntilMs;
-    if (proof !== undefined) {
-      return { kind: 'issued', tenure, ending: proof.released ? 'released' : isHeld ? 'held' : 'lapsed' };
-    }
+    return { kind: 'issued', tenure, ending: proof.released ? 'released' : isHeld ? 'held' : 'lapsed' };
   }
   const isBeyond =
     believed === undefined
       ? tenures.length === 0
       : !isForeign(believed) && isAfter(position, believed.odometers[lane], believed, layout);
-  if (isBeyond && position.tick > layout.timeline.tickAt(lostUntilMs)) return { kind: 'never-issued' };
-  return { kind: tenure === undefined ? 'before-history' : 'not-recorded' };
+  // The last commits of a row that was not given back may be lost: only the future is certain there.
+  const certainFromMs = Math.max(lostUntilMs, believed === undefined || believed.token === '' ? 0 : nowMs);
+  if (isBeyond && position.tick > layout.timeline.tickAt(certainFromMs)) return { kind: 'never-issued' };
+  return { kind: candidates.length === 0 ? 'before-history' : 'not-recorded' };
 }
 
 function at({ ms, sequence }: Odometer, { timeline }: Layout): Position {

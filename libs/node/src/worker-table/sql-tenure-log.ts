@@ -27,7 +27,7 @@ export interface WorkerHistoryOptions {
   readonly opTimeoutMs: number;
   /** A tenure is deleted so many days after the next one of its worker id began. */
   readonly keepDays: number;
-  /** Asked at each begin: a copy of a process has another one. */
+  /** Asked at each begin: a copy of a process has another one. Must not throw. */
   readonly process: () => TenureProcess;
   /** Hears of a failure; of those after it again once a call has succeeded. */
   readonly warn: (message: string) => void;
@@ -64,9 +64,11 @@ export class SqlTenureLog implements TenureLog {
 
   begin(begun: BegunTenure): void {
     const { table, options } = this;
+    // Now: by the time it is recorded this process may be a copy of the one that has begun.
+    const process = options.process();
     this.add(async (run) => {
       await createMissing(run, table, options);
-      await execute(run, insertTenure(table, begun, options.process()));
+      await execute(run, insertTenure(table, begun, process));
       const outdated = await execute(run, selectOutdated(table, options.keepDays * DAY_MS, MOST_DELETED));
       const tenures = outdated.records.map(({ tenure }) => String(tenure));
       if (tenures.length > 0) await execute(run, deleteTenures(table, tenures));

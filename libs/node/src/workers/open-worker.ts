@@ -143,11 +143,20 @@ function historyOf({ options, database: ofApplication, service, onEvent }: Worke
     ...{ tableName, autoCreateTable, opTimeoutMs: lease.opTimeoutMs, keepDays: workerHistory.keepDays, warn },
     process: () => ({
       service: service ?? DEFAULT_SERVICE,
-      host: hashCode ? '' : hostname(),
+      host: hashCode ? '' : hostnameOrNone(),
       pod: hashCode ? '' : (process.env['POD_NAME'] ?? ''),
       ...{ pid: process.pid, code },
     }),
   });
+}
+
+/** '' where the system does not tell. */
+function hostnameOrNone(): string {
+  try {
+    return hostname();
+  } catch {
+    return '';
+  }
 }
 
 interface LeaseSurroundings {
