@@ -51,7 +51,7 @@ export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-stor
 export { leaseOptions, readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export {
   FENCE_FAILOVERS_MS,
-  atFence,
+  stateAfterFence,
   barOf,
   believedFromMs,
   FailoverGuard,

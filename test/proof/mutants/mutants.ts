@@ -50,7 +50,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'reaches(each.reached)',
     tier: 1,
     spec: 'libs/core/src/lease/tenure-log.spec.ts',
-    test: 'the history of a worker id gives the IDs of a tenure that was not recorded to nobody else',
+    test: 'the history of a worker id gives the IDs of a tenure that was not recorded to no other one',
   },
   {
     name: 'worker-row-without-token',

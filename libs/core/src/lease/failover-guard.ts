@@ -272,7 +272,7 @@ export const FENCE_FAILOVERS_MS = 120_000;
  * The failovers after a fence at `nowMs`: all processes believe this server from now on, also those that know of a later
  * one. A failover that was recorded with a time in the future, by a wrong clock, counts as one of now.
  */
-export function atFence<State extends Pick<StoreTerm, 'failoverNumber' | 'lostAtMs'>>(
+export function stateAfterFence<State extends Pick<StoreTerm, 'failoverNumber' | 'lostAtMs'>>(
   state: State,
   nowMs: number,
 ): State {

@@ -6,7 +6,7 @@ import { PermanentError } from '../raindrop-error.js';
 import type { LeasePorts } from './lease-context.js';
 import { ForeignRowsError, LayoutConflictError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
-import { retryStartStep, startPauseMs } from './start-retries.js';
+import { noWaitPolicy, retryStartStep, startPauseMs } from './start-retries.js';
 import type { StoreSession } from './store-session.js';
 import {
   INCLUDE_HELD,
@@ -48,18 +48,8 @@ const LAYOUT_TRIES = 5;
  * @throws UnclearLayoutError; ForeignRowsError; StoreUnavailableError; what the store throws on a table it cannot use
  */
 export async function findLayout({ session, options, ports, first }: LayoutSearch): Promise<LayoutChoice> {
-  const policy = {
-    ports,
-    waitForWorkerMs: 0,
-    isCancelled: () => false,
-    pause: (ms: number) => pause(ports.timers, ms, 'foreground'),
-  };
-  // Creating takes several statements, as when a lease starts.
-  const prepareMs = 10 * options.opTimeoutMs;
-  await retryStartStep(
-    () => session.run('preparing the worker table', (store) => store.prepare(NO_WORKERS), prepareMs),
-    policy,
-  );
+  const policy = noWaitPolicy(ports);
+  await retryStartStep(() => session.prepare(NO_WORKERS), policy);
   const read = <T>(call: (store: WorkerStore) => Promise<T>): Promise<T> =>
     retryStartStep(() => session.run('reading the layouts', call), policy);
   // Nearly always the store remembers one layout, and no row has to be read.

@@ -4,7 +4,7 @@ import type { Clock, MonotonicClock, Randomness, Timers } from '../ports.js';
 import { ClockSkewError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 import type { StoreSession } from './store-session.js';
-import type { TenureLog, TenureMark } from './tenure-log.js';
+import { holderWithMark, type TenureLog, type TenureMark } from './tenure-log.js';
 import type { Odometer, WorkerWrite } from './worker-store.js';
 
 /** The clocks, timers and randomness that a keeper of worker ids uses. */
@@ -51,6 +51,25 @@ export interface LeaseContext {
 export interface PastRange {
   readonly fromMs: number;
   readonly toMs: number;
+}
+
+/** The context of the next tenure: the next process reads from the row which tenure came before. */
+export function markedContext(ctx: LeaseContext): LeaseContext {
+  const { identity, ports } = ctx;
+  const tenure = ports.randomness.token();
+  const processId = ports.processId();
+  const isOurs = (): boolean => ports.processId() === processId;
+  const marked = holderWithMark(identity.holder, tenure);
+  return {
+    ...ctx,
+    tenure: { tenure, isOurs },
+    identity: {
+      ...identity,
+      get holder() {
+        return isOurs() ? marked : identity.holder;
+      },
+    },
+  };
 }
 
 /** The write that changes a row, if the row still is as `expected`. */

@@ -1,7 +1,7 @@
 import type { WorkerRange } from '../layout/layout-options.js';
 import {
   FailoverGuard,
-  atFence,
+  stateAfterFence,
   fencedUntil,
   barOf,
   MOST_LOOKS,
@@ -105,7 +105,7 @@ export class MemoryWorkerStore implements WorkerStore {
     const nowMs = this.now();
     const { rows, deleted, state, term } = this.table;
     const fencedUntilMs = fencedUntil(state, nowMs, aheadMs, term === '' ? 0 : this.reachMs);
-    this.table.state = { ...atFence(state, nowMs), knownTerm: state.knownTerm ?? '', fencedUntilMs };
+    this.table.state = { ...stateAfterFence(state, nowMs), knownTerm: state.knownTerm ?? '', fencedUntilMs };
     for (const each of [rows, deleted]) {
       for (const [id, row] of each) each.set(id, fencedRow(row, fencedUntilMs - nowMs, nowMs));
     }

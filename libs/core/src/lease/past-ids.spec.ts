@@ -249,23 +249,26 @@ describe('two backfills of the same years on one table', () => {
     }
   });
 
-  it.each([1, 2])('one that is killed at write %d leaves a row that nobody issues the same from', async (which) => {
-    const [first, second] = await twoOf(ONE_ROW, async (database, { bench }) => {
-      const write = bench.store.write.bind(bench.store);
-      let writes = 0;
-      jest.spyOn(bench.store, 'write').mockImplementation(async (each) => {
-        const isWritten = await write(each);
-        if (++writes === which) bench.kill();
-        return isWritten;
+  it.each([1, 2])(
+    'one that is killed at write %d leaves a row from which no process issues the same',
+    async (which) => {
+      const [first, second] = await twoOf(ONE_ROW, async (database, { bench }) => {
+        const write = bench.store.write.bind(bench.store);
+        let writes = 0;
+        jest.spyOn(bench.store, 'write').mockImplementation(async (each) => {
+          const isWritten = await write(each);
+          if (++writes === which) bench.kill();
+          return isWritten;
+        });
+        await database.advance(200_000);
       });
-      await database.advance(200_000);
-    });
-    const ids = second.issue();
-    expect(ids).toHaveLength(20);
-    const service = await KeeperBench.started({ ...ONE_ROW, database: first.bench.database });
-    await live(1_000, service);
-    expect(repeatsOf(ids, service.issued)).toBe(0);
-  });
+      const ids = second.issue();
+      expect(ids).toHaveLength(20);
+      const service = await KeeperBench.started({ ...ONE_ROW, database: first.bench.database });
+      await live(1_000, service);
+      expect(repeatsOf(ids, service.issued)).toBe(0);
+    },
+  );
 });
 
 describe('where commits can be lost', () => {

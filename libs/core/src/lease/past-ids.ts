@@ -9,7 +9,7 @@ import { type AcquiredRow, acquireRow } from './acquire-row.js';
 import type { LeaseContext, PastRange } from './lease-context.js';
 import { StoreUnavailableError } from './lease-errors.js';
 import { releaseRow } from './lease-row.js';
-import { retryStartStep } from './start-retries.js';
+import { noWaitPolicy, retryStartStep } from './start-retries.js';
 
 /** What a reservation of the past needs. */
 export interface PastContext extends LeaseContext {
@@ -32,17 +32,8 @@ export interface PastContext extends LeaseContext {
 export async function reservePast(ctx: PastContext, maxAheadMs: number): Promise<PastIds> {
   const { session, options, resolved, ports, past } = ctx;
   refuseRange(past, resolved.layout, ports.clock.refresh());
-  const policy = {
-    ports,
-    waitForWorkerMs: 0,
-    isCancelled: () => false,
-    pause: (ms: number) => pause(ports.timers, ms, 'foreground'),
-  };
-  const prepareMs = 10 * options.opTimeoutMs;
-  await retryStartStep(
-    () => session.run('preparing the worker table', (store) => store.prepare(resolved.workers), prepareMs),
-    policy,
-  );
+  const policy = noWaitPolicy(ports);
+  await retryStartStep(() => session.prepare(resolved.workers), policy);
   const acquired = await retryStartStep(() => acquireRow(ctx), policy);
   if (options.commitLossWindowMs > 0) await outlastLoss(ctx, acquired);
   const { leaseRow, reservation, trusted } = acquired;

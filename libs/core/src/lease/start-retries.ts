@@ -1,4 +1,5 @@
-import type { MonotonicClock, Randomness } from '../ports.js';
+import { pause } from '../async.js';
+import type { MonotonicClock, Randomness, Timers } from '../ports.js';
 import { ClosedError, LayoutConflictError, NoFreeWorkerError, StoreUnavailableError } from './lease-errors.js';
 
 /** How often in a row a step may fail. */
@@ -15,6 +16,16 @@ export interface RetryPolicy {
   readonly onBarred?: (error: NoFreeWorkerError) => void;
 }
 
+/** For a caller that waits for no worker id, and is not cancelled. */
+export function noWaitPolicy(ports: RetryPolicy['ports'] & { readonly timers: Timers }): RetryPolicy {
+  return {
+    ports,
+    waitForWorkerMs: 0,
+    isCancelled: () => false,
+    pause: (ms) => pause(ports.timers, ms, 'foreground'),
+  };
+}
+
 /**
  * Takes a step of a start, and tries again after what may pass by itself.
  *
@@ -25,9 +36,9 @@ export interface RetryPolicy {
  * @throws what the step threw last; ClosedError when the start is cancelled
  */
 export async function retryStartStep<T>(step: () => Promise<T>, policy: RetryPolicy): Promise<T> {
-  const { ports, waitForWorkerMs, isCancelled, pause, onBarred } = policy;
+  const { ports, waitForWorkerMs, isCancelled, onBarred } = policy;
   const giveUpAt = ports.monotonic.now() + waitForWorkerMs;
-  for (let failures = 0, barredForMs = 0; ; await pause(startPauseMs(ports.randomness, barredForMs))) {
+  for (let failures = 0, barredForMs = 0; ; await policy.pause(startPauseMs(ports.randomness, barredForMs))) {
     if (isCancelled()) throw new ClosedError();
     try {
       return await step();

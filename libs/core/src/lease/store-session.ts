@@ -1,4 +1,5 @@
 import { Deadline } from '../async.js';
+import type { WorkerRange } from '../layout/layout-options.js';
 import type { Timer, Timers } from '../ports.js';
 import { RaindropError } from '../raindrop-error.js';
 import { ClockSkewError, StoreUnavailableError } from './lease-errors.js';
@@ -34,6 +35,11 @@ export class StoreSession {
     } finally {
       this.pending.delete(deadline);
     }
+  }
+
+  /** Creates what is missing, and the rows. That takes several statements: it gets the time of ten. @throws as `run` */
+  prepare(workers: WorkerRange): Promise<void> {
+    return this.run('preparing the worker table', (store) => store.prepare(workers), 10 * this.opTimeoutMs);
   }
 
   /** Makes the next call go over a new connection: it leads to the server that is the primary then. */

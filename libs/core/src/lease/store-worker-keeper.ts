@@ -3,11 +3,10 @@ import { planLayout } from '../layout/layout-advice.js';
 import type { Layout } from '../layout/layout.js';
 import type { RaindropError } from '../raindrop-error.js';
 import { acquireRow } from './acquire-row.js';
-import type { LeaseContext } from './lease-context.js';
+import { type LeaseContext, markedContext } from './lease-context.js';
 import { ClosedError, type NoFreeWorkerError, type WorkerCensus } from './lease-errors.js';
 import { retryStartStep } from './start-retries.js';
 import { StoreLease } from './store-lease.js';
-import { markedContext } from './tenure-log.js';
 import { WorkerKeeper } from './worker-keeper.js';
 
 /** How often a start asks whether IDs can be issued, ms. */
@@ -118,13 +117,9 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
   /** From nothing to the first ID: the table, a row, the end of the probation. */
   private async startSteps(): Promise<void> {
     const { session, options, resolved, ports } = this.ctx;
-    // Creating and filling a table takes several statements: it gets the time of ten.
-    const timeoutMs = 10 * options.opTimeoutMs;
-    await this.retry(() =>
-      session.run('preparing the worker table', (store) => store.prepare(resolved.workers), timeoutMs),
-    );
+    await this.retry(() => session.prepare(resolved.workers));
     await this.retry(() => this.acquireFirst());
-    const giveUpAt = ports.monotonic.now() + options.commitLossWindowMs + timeoutMs;
+    const giveUpAt = ports.monotonic.now() + options.commitLossWindowMs + 10 * options.opTimeoutMs;
     for (let refusal = this.refusal(); refusal !== undefined; refusal = this.refusal()) {
       if (ports.monotonic.now() >= giveUpAt) throw refusal;
       await this.pause(POLL_MS);

@@ -201,7 +201,7 @@ describe('the history of a worker id', () => {
     expect(history.who(bench, id)).toBe('before-history');
   });
 
-  it('gives the IDs of a tenure that was not recorded to nobody else', async () => {
+  it('gives the IDs of a tenure that was not recorded to no other one', async () => {
     for (const isClean of [true, false]) {
       history = new History();
       const all = new WorkerDatabase();
@@ -263,7 +263,7 @@ describe('the history of a worker id', () => {
   });
 
   it.each([true, false])(
-    'gives IDs that a failover lost to nobody else, whether it lost the record (%p) or not',
+    'gives IDs that a failover lost to no other tenure, whether it lost the record (%p) or not',
     async (losesRecord) => {
       const lease = { commitLossWindowMs: 300_000 };
       const first = new KeeperBench({ ...ONE_ROW, lease, database, tenures: history.of('A') });
@@ -292,7 +292,7 @@ describe('the history of a worker id', () => {
     },
   );
 
-  it('names nobody of another layout', async () => {
+  it('names no process of another layout', async () => {
     const layout = { endBitsLength: 1, endBitsValue: 0 };
     const first = await started(database, history.of('A'), { layout });
     first.issue();

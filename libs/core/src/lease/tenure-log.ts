@@ -1,7 +1,6 @@
 import { comparePositions, type Lane, maxPosition, type PerLane, type Position } from '../generator/tenure.js';
 import type { Layout } from '../layout/layout.js';
 import { raiseOdometersTo } from './failover-guard.js';
-import type { LeaseContext } from './lease-context.js';
 import { odometersOf, positionOf } from './odometer.js';
 import { isForeign, type Odometer, type WorkerRow } from './worker-store.js';
 
@@ -54,24 +53,10 @@ export interface TenureMark {
   readonly isOurs: () => boolean;
 }
 
-/**
- * The context of the next tenure. The next process reads from the row which tenure came before. Example:
- * `orders-1, pid 7, tenure kX3v...`.
- */
-export function markedContext(ctx: LeaseContext): LeaseContext & { readonly tenure: TenureMark } {
-  const tenure = ctx.ports.randomness.token();
-  const processId = ctx.ports.processId();
-  const isOurs = (): boolean => ctx.ports.processId() === processId;
+/** The holder of a row, with the mark at its end. Example: `orders-1, pid 7, tenure kX3v...`. */
+export function holderWithMark(holder: string, tenure: string): string {
   const mark = `, tenure ${tenure}`;
-  const { holder } = ctx.identity;
-  const marked = `${[...holder].slice(0, HOLDER_LENGTH - mark.length).join('')}${mark}`;
-  const identity = {
-    ...ctx.identity,
-    get holder() {
-      return isOurs() ? marked : holder;
-    },
-  };
-  return { ...ctx, tenure: { tenure, isOurs }, identity };
+  return `${[...holder].slice(0, HOLDER_LENGTH - mark.length).join('')}${mark}`;
 }
 
 /** The holder of a row for people, without the mark of its tenure. */

@@ -1,7 +1,7 @@
 import { unusedRow, type WorkerRange } from '@raindrop/core';
 import {
   FailoverGuard,
-  atFence,
+  stateAfterFence,
   wallClock,
   type BelievedServer,
   type Look,
@@ -70,7 +70,7 @@ export class StoreCluster {
   }
 
   /**
-   * See atFence. Nothing is changed where no cluster is recorded yet: rows that are added later are fenced by their
+   * See stateAfterFence. Nothing is changed where no cluster is recorded yet: rows that are added later are fenced by their
    * key.
    */
   async fence(nowMs: number): Promise<void> {
@@ -78,7 +78,7 @@ export class StoreCluster {
     const known = await this.readState();
     if (known === undefined) return;
     await update(this.values, 'fencing the workers', state, ({ entries }) =>
-      textOfState(atFence(stateOf(state, entries.get(state)) ?? known, nowMs)),
+      textOfState(stateAfterFence(stateOf(state, entries.get(state)) ?? known, nowMs)),
     );
   }
 

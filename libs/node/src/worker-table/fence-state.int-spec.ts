@@ -1,6 +1,6 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { randomBytes } from 'node:crypto';
-import { atFence, fencedUntil } from '@raindrop/core/internal';
+import { stateAfterFence, fencedUntil } from '@raindrop/core/internal';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
 import type { SqlWorkerStore } from './sql-worker-store.js';
@@ -36,7 +36,7 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
 
   const query = (sql: string): Promise<Record<string, unknown>[]> => admin.query(sql);
 
-  it('is that of atFence and fencedUntil', async () => {
+  it('is that of stateAfterFence and fencedUntil', async () => {
     const store = storeOf();
     await store.prepare({ min: 1, max: 2 });
     await store.readTable();
@@ -63,7 +63,7 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
             };
             const state = { failoverNumber, lostAtMs, reachMs, fencedUntilMs };
             const [least, most] = [beganMs, endedMs].map((ms) => ({
-              ...atFence(state, ms),
+              ...stateAfterFence(state, ms),
               fencedUntilMs: fencedUntil(state, ms, aheadMs, ownReachMs),
             }));
             for (const name of Object.keys(found) as (keyof typeof found)[]) {

@@ -197,7 +197,7 @@ export function noteServer(
   return { sql: `UPDATE ${state} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')}`, values };
 }
 
-/** See atFence and fencedUntil. The caller fences the rows on the same server afterwards. */
+/** See stateAfterFence and fencedUntil. The caller fences the rows on the same server afterwards. */
 export function fenceState(
   dialect: Dialect,
   table: TableName,

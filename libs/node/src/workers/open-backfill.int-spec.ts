@@ -108,7 +108,7 @@ describe.each(databaseKinds)('A backfill on %s', (kind: DatabaseKind) => {
       column: 'orders.id',
       id: expect.stringMatching(/^\d+$/) as unknown,
     });
-    // IDs outside the stretch are in nobody's way.
+    // The search finds no ID after that time.
     const later = await openBackfill(options({ from: FROM + DAY, serviceMinWorkId: 1 }));
     expect(layout.unpack(later.at(FROM + DAY)).tick).toBe(layout.timeline.tickAt(FROM + DAY));
   });
