@@ -77,12 +77,14 @@ export function describeConcurrentAcquirers(
     });
 
     it('share rows and repeat IDs when writes look at neither version nor token: the control', async () => {
-      // On a busy machine one may come after the other, and find what the other has written: then they start again.
+      // On a busy machine one may come after the other, find what the other has written, or begin in a later tick: then
+      // they start again.
       const repeated = await until('careless writes to meet', async () => {
         const crowd = await startTogether(openAll().map(makeCareless), { min: 1, max: acquirers });
         const ids = crowd.issue(IDS_EACH);
         await crowd.close();
-        return new Set(crowd.workerIds).size < crowd.workerIds.length && repeatsAmong(ids);
+        const repeats = repeatsAmong(ids);
+        return repeats > IDS_EACH / 2 && repeats;
       });
       expect(repeated).toBeGreaterThan(IDS_EACH / 2);
     });
