@@ -66,8 +66,8 @@ describe('What libs/orm is built against', () => {
   });
 });
 
-it('npm run pack:orm builds all packages without the suites, which bring drivers', () => {
-  const commands = commandsOf('pack:orm');
+it('npm run pack builds all packages without the suites, which bring drivers', () => {
+  const commands = commandsOf('pack');
   expect(commands).toContain(`tools/install-once.mjs ${TYPES} --ignore-scripts`);
   expect(commands).toContain('tsc -b tsconfig.build.json libs/orm');
   expect(commands).not.toContain('test/orms');

@@ -4,11 +4,7 @@ import { join, resolve } from 'node:path';
 
 export const repository = resolve(import.meta.dirname, '../../..');
 
-/** `@raindrop/orm` is among them once `npm run build:orm` has fetched the ORMs and built it. */
-const isOrmBuilt = existsSync(join(repository, 'libs/orm/dist'));
-export const LIBRARIES = ['core', 'node', 'typeorm', ...(isOrmBuilt ? ['orm'] : []), 'nestjs', 'cli'].map(
-  (name) => `libs/${name}`,
-);
+export const LIBRARIES = ['core', 'node', 'typeorm', 'orm', 'nestjs', 'cli'].map((name) => `libs/${name}`);
 
 /**
  * Packs libraries as `npm publish` would.
@@ -21,7 +17,7 @@ export function packLibraries(directory, names = LIBRARIES) {
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const entries = Object.values(manifest.exports).filter((entry) => typeof entry === 'object');
     if (!entries.every((entry) => existsSync(join(folder, entry.default)))) {
-      throw new Error(`${name} is not built: run "npm run build:${name === 'libs/orm' ? 'orm' : 'libs'}" first`);
+      throw new Error(`${name} is not built: run "npm run build:packages" first`);
     }
     const output = execFileSync('npm', ['pack', '--json', '--pack-destination', directory, '--workspace', name], {
       cwd: repository,

@@ -72,10 +72,10 @@ describe('The release', () => {
 
   it('packs all that it publishes', () => {
     const commands = jobs['packages']!.steps!.flatMap(({ run }) => run ?? []);
-    const [pack, publish] = ['pack:orm', 'release:publish'].map((name) => commands.indexOf(`npm run --silent ${name}`));
+    const [pack, publish] = ['pack', 'release:publish'].map((name) => commands.indexOf(`npm run --silent ${name}`));
     expect(pack).toBeGreaterThan(0);
     expect(publish).toBeGreaterThan(pack!);
-    expect(scripts['pack:orm']).toMatch(/\bbuild:packages\b.*\bpack\.mjs$/);
+    expect(scripts['pack']).toMatch(/\bbuild:packages\b.*\bpack\.mjs$/);
   });
 
   it('writes no file for npm that would take the place of OIDC', () => {
