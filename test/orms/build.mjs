@@ -1,13 +1,10 @@
 /**
- * `npm run build:orm`: installs the ORMs of test/orms/*, each by a lockfile of its own, builds libs/orm against them,
- * compiles the suites, and lays the packed libraries beside each ORM, as an application has them. An example of the ORM's
- * name finds both there. The root's `npm ci` brings none of these ORMs. Needs `npm run build:libs` first.
- *
- * With `--ignore-scripts` no driver is compiled or downloaded. The packages can be built and checked then, without Python
- * and a compiler, but the suites of SQLite cannot run.
+ * `npm run build:orm`: installs the ORMs of test/orms/* with their drivers, each by a lockfile of its own, compiles the
+ * suites, and lays the packed libraries beside each ORM, as an application has them. An example of the ORM's name finds
+ * both there. The root's `npm ci` brings none of these ORMs. Needs `npm run build:packages` first.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { packLibraries } from '../published/packaging/pack-libraries.mjs';
@@ -15,11 +12,9 @@ import { packLibraries } from '../published/packaging/pack-libraries.mjs';
 const root = resolve(import.meta.dirname, '../..');
 const TSC = join(root, 'node_modules/typescript/bin/tsc');
 const LIBRARIES = ['libs/core', 'libs/node', 'libs/orm'];
-const withoutBinaries = process.argv.includes('--ignore-scripts');
 const orms = readdirSync(import.meta.dirname).filter((name) => existsSync(join(folderOf(name), 'package-lock.json')));
 
-for (const orm of orms) install(orm);
-tsc('-b', 'libs/orm');
+for (const orm of orms) run(process.execPath, 'tools/install-once.mjs', folderOf(orm));
 layPackages();
 for (const orm of orms) generate(orm);
 for (const orm of orms) tsc('-p', folderOf(orm));
@@ -27,17 +22,6 @@ for (const orm of orms) linkFromExample(orm);
 
 function folderOf(orm) {
   return join(import.meta.dirname, orm);
-}
-
-/** `npm ci` takes seconds and empties node_modules: it runs only where another lockfile was installed. */
-function install(orm) {
-  const lockfile = join(folderOf(orm), 'package-lock.json');
-  const installed = join(folderOf(orm), 'node_modules/.installed-lock.json');
-  if (existsSync(installed) && readFileSync(installed).equals(readFileSync(lockfile))) return;
-  const flags = ['--no-audit', '--no-fund', '--loglevel', 'error', ...(withoutBinaries ? ['--ignore-scripts'] : [])];
-  run('npm', 'ci', '--prefix', folderOf(orm), ...flags);
-  // The suites, which need the binaries, install again.
-  if (!withoutBinaries) cpSync(lockfile, installed);
 }
 
 /** Prisma makes its client of a schema. */

@@ -25,8 +25,17 @@ export function suiteCommand(orm: string, script: string, given: unknown): Comma
 
 /** The Node for an ORM. One may need a later Node than the workspace: its folder brings it, for where this one is too old. */
 export function nodeOf(orm: string): string {
-  const own = join(__dirname, orm, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin/node');
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  const isOld = major! < 22 || (major === 22 && minor! < 17);
-  return isOld && existsSync(own) ? own : process.execPath;
+  return nodeIn(join(__dirname, orm));
+}
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+/** Whether this Node is too old for one of the ORMs. */
+export const isOldNode = major! < 22 || (major === 22 && minor! < 17);
+/** The package with a later one. */
+export const OWN_NODE = `node-${process.platform}-${process.arch}`;
+
+/** The Node for an application: {@link OWN_NODE} where this one is too old and the folder has it. */
+export function nodeIn(folder: string): string {
+  const own = join(folder, 'node_modules', OWN_NODE, 'bin/node');
+  return isOldNode && existsSync(own) ? own : process.execPath;
 }

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { nodeOf } from '../../orms/suite.js';
+import { isOldNode, nodeIn, OWN_NODE } from '../../orms/suite.js';
 import { run } from '../../support/processes/run.js';
 import { AptInstall } from '../../support/servers/apt-install.js';
 import { createDatabase } from '../../support/servers/database-admin.js';
@@ -139,7 +139,7 @@ export async function checkOrm(
   const folder = join(directory, `orm-${app.name}`);
   try {
     await install(app, packages, folder);
-    const node = nodeOf(app.name);
+    const node = nodeIn(folder);
     if (app.generate !== undefined) {
       // In place of the engine for migrations, which Prisma would fetch.
       const environment = { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath };
@@ -183,11 +183,11 @@ async function install(app: OrmApp, packages: readonly PackedLibrary[], folder: 
   // What they take of each other is not published either.
   const tarballs = new Map(packages.map(({ manifest, tarball }) => [manifest.name, `file:${tarball}`]));
   const named = /^npm install (.+)$/m.exec(section)![1]!.split(' ');
-  const wanted = [...named, '@raindrop/core', ...TOOLS].map((name) => {
-    if (name.startsWith('@raindrop/') && !tarballs.has(name))
-      throw new Error(`${name} was not packed: npm run build:orm`);
-    return tarballs.get(name) ?? `${name}@${versionOf(name, app)}`;
-  });
+  const versions = versionsOf(app);
+  const node = isOldNode && versions.has(OWN_NODE) ? [OWN_NODE] : [];
+  const wanted = [...named, '@raindrop/core', ...TOOLS, ...node].map(
+    (name) => tarballs.get(name) ?? `${name}@${versions.get(name) ?? versionHere(name)}`,
+  );
   await runCommand('npm', ['install', ...NPM_FLAGS, ...wanted], { cwd: folder, withinMs: PROGRAM_MS });
 }
 
@@ -200,12 +200,15 @@ async function compile(node: string, folder: string): Promise<void> {
   assert.ok(ours.length === 0 && (code === 0 || errors.length > 0), `tsc: ${signal ?? code}\n${ours.join('\n')}`);
 }
 
-/** The version that the suite of the ORM runs with. */
-function versionOf(name: string, app: OrmApp): string {
-  const [suite, here] = [join('test/orms', app.name), '.'].map((each) =>
-    join(ROOT, each, 'node_modules', name, 'package.json'),
-  );
-  return (JSON.parse(readFileSync(existsSync(suite!) ? suite! : here!, 'utf8')) as { version: string }).version;
+/** The versions that the suite of the ORM runs with: those of its lockfile, as the suite need not be installed. */
+function versionsOf(app: OrmApp): ReadonlyMap<string, string> {
+  const lockfile = join(ROOT, 'test/orms', app.name, 'package-lock.json');
+  const { packages } = readJson<{ packages: Record<string, { version: string }> }>(lockfile);
+  return new Map(Object.entries(packages).map(([path, { version }]) => [path.replace(/^node_modules\//, ''), version]));
+}
+
+function versionHere(name: string): string {
+  return readJson<{ version: string }>(join(ROOT, 'node_modules', name, 'package.json')).version;
 }
 
 const COMPILER_OPTIONS = {
@@ -230,6 +233,10 @@ async function onPostgres(use: (url: string, sql: RunSql) => Promise<void>): Pro
   } finally {
     await server.stop?.();
   }
+}
+
+function readJson<T>(path: string): T {
+  return JSON.parse(readFileSync(path, 'utf8')) as T;
 }
 
 function writeJson(path: string, value: object): void {

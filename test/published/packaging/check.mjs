@@ -1,7 +1,7 @@
 /**
  * Checks what would be published: `node test/published/packaging/check.mjs` for everything, or with the names of steps
- * (`contents`, `types`, `dependencies`, `nest12-esm`, `orm-kysely`, ...). Needs `npm run build:libs` first, and `npm run
- * build:orm` for those of ORMs. Everything happens in a temporary directory.
+ * (`contents`, `types`, `dependencies`, `nest12-esm`, `orm-kysely`, ...). Needs `npm run build:packages` first. Everything
+ * happens in a temporary directory.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * `npm run pack`: packs the libraries into dist/packages, as `npm publish` would. Needs `npm run build:libs` first.
+ * `npm run pack`: packs the libraries into dist/packages, as `npm publish` would. Needs `npm run build:packages` first.
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';

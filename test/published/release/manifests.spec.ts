@@ -6,6 +6,7 @@ const ROOT = resolve(__dirname, '../../..');
 const TOOLS = [
   'site',
   'test/published/release',
+  'libs/orm/types',
   'test/orms/drizzle',
   'test/orms/kysely',
   'test/orms/mikro-orm',

@@ -1,5 +1,5 @@
 /**
- * `npm run release:publish`: publishes the tarballs that `npm run pack:orm` has made, each unless its version is there
+ * `npm run release:publish`: publishes the tarballs that `npm run pack` has made, each unless its version is there
  * already, so that a run that failed half-way can be repeated. npm authenticates itself by OIDC (trusted publishing);
  * NPM_TOKEN is for the first version of a package. The dry run publishes with this, too.
  */
@@ -26,7 +26,7 @@ const folder = join(root, 'dist', 'packages');
 for (const library of LIBRARIES) {
   const { name, version } = JSON.parse(readFileSync(join(root, 'libs', library, 'package.json'), 'utf8'));
   const file = `${name.slice(1).replace('/', '-')}-${version}.tgz`;
-  if (!readdirSync(folder).includes(file)) throw new Error(`${file} is missing: npm run pack:orm`);
+  if (!readdirSync(folder).includes(file)) throw new Error(`${file} is missing: npm run pack`);
   const { stdout } = spawnSync('npm', ['view', `${name}@${version}`, 'version'], { cwd: root, env, encoding: 'utf8' });
   if (stdout.trim() === version) {
     console.log(`${name}@${version} is published already`);
