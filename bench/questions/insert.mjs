@@ -1,9 +1,9 @@
 // The same 1,000 rows by TypeORM's insert(): with IDs that were at hand, with those that the decorator sets, and with
 // TypeORM's own kinds of keys.
+import { GeneratedSnowflake } from '@raindrop/typeorm';
 import 'reflect-metadata';
 import { quantile } from 'simple-statistics';
 import typeorm from 'typeorm';
-import raindropTypeorm from '../../libs/typeorm/dist/index.js';
 import { openDatabases } from '../parts/databases.mjs';
 import { openService, WIDE } from '../parts/service.mjs';
 
@@ -15,7 +15,7 @@ const ROUNDS = 20;
 const INSERTS = 6;
 
 const atHand = () => typeorm.PrimaryColumn('bigint');
-const generated = () => raindropTypeorm.GeneratedSnowflake({ as: 'string' });
+const generated = () => GeneratedSnowflake({ as: 'string' });
 
 /** By name: the key; whether the rows come with IDs; whether a subscriber of the application's is told of each row. */
 const CONTENDERS = {

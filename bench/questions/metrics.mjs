@@ -1,5 +1,5 @@
+import { observeIdService } from '@raindrop/nestjs/opentelemetry';
 import { median } from 'simple-statistics';
-import opentelemetry from '../../libs/nestjs/dist/opentelemetry.js';
 import { nsPerId } from '../parts/measure.mjs';
 import { openService, WIDE } from '../parts/service.mjs';
 
@@ -22,13 +22,13 @@ export async function measure() {
   const [bare, observed] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
     bare.push(await time());
-    const end = opentelemetry.observeIdService(ids);
+    const end = observeIdService(ids);
     observed.push(await time());
     end();
   }
   clearInterval(collecting);
 
-  opentelemetry.observeIdService(ids);
+  observeIdService(ids);
   const begun = performance.now();
   for (let count = 0; count < COLLECTIONS; count++) await collect();
   const collectionUs = ((performance.now() - begun) / COLLECTIONS) * 1_000;

@@ -1,5 +1,5 @@
+import { redisBuffer } from '@raindrop/nestjs/redis';
 import { median } from 'simple-statistics';
-import redis from '../../libs/nestjs/dist/redis.js';
 import { openBareRow } from '../parts/bare-updates.mjs';
 import { openDatabases } from '../parts/databases.mjs';
 import { nsPerId } from '../parts/measure.mjs';
@@ -156,7 +156,7 @@ async function throughRedis(database) {
   const figures = [];
   try {
     for (const [name, maxStep] of Object.entries(RUNS)) {
-      const buffer = (connection) => redis.redisBuffer({ connection, keyPrefix: place.keyPrefix });
+      const buffer = (connection) => redisBuffer({ connection, keyPrefix: place.keyPrefix });
       const through = (connection) => ({ ...SEGMENTS, maxStep, redis: buffer(connection) });
       const perSecond = await withService(through(REDIS), database, async (ids) => {
         await takeFor(ids, WARM_SECONDS, SMALL_BATCH);
