@@ -5,14 +5,15 @@ import 'reflect-metadata';
 import { quantile } from 'simple-statistics';
 import typeorm from 'typeorm';
 import { openDatabases } from '../parts/databases.mjs';
+import { orMoment } from '../parts/moment.mjs';
 import { openService, WIDE } from '../parts/service.mjs';
 
 export const question = 'How long does an insert of 1,000 rows take with @GeneratedSnowflake()?';
 
 const ROWS = 1_000;
-const ROUNDS = 20;
+const ROUNDS = orMoment(20, 2);
 /** In each turn. A single insert fills the young generation or just not: its garbage would be counted whole or not at all. */
-const INSERTS = 6;
+const INSERTS = orMoment(6, 1);
 
 const atHand = () => typeorm.PrimaryColumn('bigint');
 const generated = () => GeneratedSnowflake({ as: 'string' });

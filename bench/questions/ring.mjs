@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { openSharedIds, sharedIdRing } from '@raindrop/nestjs/threads';
+import { orMoment } from '../parts/moment.mjs';
 import { openService, WIDE } from '../parts/service.mjs';
 
 export const question = `How many IDs a second do worker threads get? (${availableParallelism()} cores)`;
 
-const RUN_MS = 1_500;
+const RUN_MS = orMoment(1_500, 50);
+const REFILLS = orMoment(50, 1);
 const WAYS = {
   ring: 'a shared ring',
   own: 'a generator and a worker id each',
@@ -69,7 +71,7 @@ async function timeToRefill(ids) {
     while (ring.status().left < ring.handle.capacity) await new Promise((resolve) => setImmediate(resolve));
   };
   await isFull();
-  for (let round = 0; round < 50; round++) {
+  for (let round = 0; round < REFILLS; round++) {
     taker.nextIds(ring.handle.capacity);
     const begun = performance.now();
     await isFull();
