@@ -23,6 +23,35 @@ export default tseslint.config(
     },
   },
   {
+    // Of the files that no compiler reads. A package of ours is looked up in its sources: lint needs no build.
+    files: ['**/*.mjs', '**/*.cjs'],
+    plugins: { 'import-x': importX },
+    settings: {
+      'import-x/extensions': ['.mjs', '.cjs', '.js', '.ts'],
+      'import-x/parsers': { '@typescript-eslint/parser': ['.ts'] },
+      'import-x/resolver-next': [
+        importX.createNodeResolver({
+          conditionNames: ['node', 'import', 'require', 'default'],
+          extensionAlias: { '.js': ['.ts', '.js'] },
+          tsconfig: { configFile: `${import.meta.dirname}/tsconfig.json` },
+        }),
+      ],
+    },
+    rules: {
+      'import-x/no-unresolved': ['error', { commonjs: true }],
+      'import-x/named': 'error',
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ regex: '(^|/)dist(/|$)|/libs/', message: 'import the package, not its files' }] },
+      ],
+    },
+  },
+  {
+    // Its packages are installed apart (npm run site).
+    files: ['site/**/*.mjs'],
+    rules: { 'import-x/no-unresolved': ['error', { ignore: ['^[^.]'] }] },
+  },
+  {
     // Their own configuration is of the built libraries, which lint does not need.
     files: ['examples/**/*.ts'],
     ignores: ['examples/{drizzle,mikro-orm,prisma}/**'],

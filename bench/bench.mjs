@@ -3,9 +3,10 @@ import { fork } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { Argument, Command } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { findSlower, readBaseline, writeBaseline } from './parts/baseline.mjs';
 import { environment } from './parts/environment.mjs';
+import { measureForAMoment } from './parts/moment.mjs';
 import { showResults } from './parts/show-results.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -17,10 +18,17 @@ const command = new Command('bench')
   .option('--json', 'JSON in place of the tables')
   .option('--check', 'compare the ratios with those that are stored; exit code 1 when one is much worse')
   .option('--save', 'store the ratios for --check')
+  .addOption(
+    new Option('--moment', 'measure for a moment, to see that everything runs: the figures mean nothing').conflicts([
+      'check',
+      'save',
+    ]),
+  )
   .parse();
-const { json, check, save } = command.opts();
+const { json, check, save, moment } = command.opts();
 const [questions] = command.processedArgs;
 
+if (moment) measureForAMoment();
 const results = {};
 for (const name of questions) results[name] = await ask(name);
 console.log(json ? JSON.stringify({ environment: environment(), results }, null, 2) : showResults(results));
@@ -34,7 +42,7 @@ async function checkAgainst(baseline) {
   for (const name of suspects) again[name] = await ask(name);
   const slower = findSlower(again, baseline);
   for (const { question, name, value, stored } of slower) {
-    console.error(`${question}: ${name} is ${value.toFixed(2)}, was ${stored.toFixed(2)}`);
+    console.error(`FAILED ${question}: ${name} is ${value.toFixed(2)}, was ${stored.toFixed(2)}`);
   }
   if (slower.length > 0) process.exitCode = 1;
   else console.error(`Every ratio is about what is stored, or better.`);

@@ -44,6 +44,7 @@ const longest = [
   'test/proof/simulation/uniqueness',
   'test/product/service/service-processes',
   'test/proof/chaos/chaos.e2e',
+  'test/published/bench/bench.e2e',
   'test/product/cluster-ids/cluster-ids.e2e',
   'libs/node/src/state-file/state-file.e2e',
   'libs/typeorm/src/business-number/gapless',

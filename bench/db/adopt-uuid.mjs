@@ -1,10 +1,11 @@
 // How long does `raindrop adopt --from uuid` take, and for how long does it keep a writer waiting? See docs/migration.md.
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
+import { runCli } from '@raindrop/cli';
 import { Command } from 'commander';
 import { DataSource } from 'typeorm';
 import ts from 'typescript';
@@ -19,8 +20,6 @@ const options = new Command('bench/db/adopt-uuid.mjs')
   .option('--phases', 'print each phase')
   .parse()
   .opts();
-
-const CLI = new URL('../../libs/cli/dist/main.js', import.meta.url).pathname;
 
 const TABLES = {
   mariadb: (rows) => [
@@ -55,7 +54,7 @@ async function measure(name) {
     await source.destroy();
     const file = join(folder, 'adopt.ts');
     const args = ['adopt', '--from', 'uuid', '--table', 'orders', '--order-by', 'created_at', '--write', file];
-    execFileSync(process.execPath, [CLI, ...args, '--url', database.options.url], { stdio: 'pipe' });
+    await raindrop([...args, '--url', database.options.url]);
     const writer = openWriter(database.options, name);
     const migrations = [];
     for (const part of ['adopt', 'adopt-swap']) migrations.push(await compiled(folder, part));
@@ -72,6 +71,13 @@ async function measure(name) {
     rmSync(folder, { recursive: true, force: true });
     await database.drop();
   }
+}
+
+/** @throws Error with all that the command says when it fails */
+async function raindrop(args) {
+  const said = [];
+  const stream = new Writable({ write: (text, _, done) => done(void said.push(text)) });
+  if ((await runCli(args, { stdout: stream, stderr: stream })) !== 0) throw new Error(said.join(''));
 }
 
 /** The class that a file of TypeScript exports. */

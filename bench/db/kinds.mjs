@@ -1,11 +1,8 @@
 // The kinds of keys, each as its users write it.
+import { RaindropModule } from '@raindrop/nestjs';
+import { GeneratedSnowflake, SnowflakeBetween } from '@raindrop/typeorm';
 import { Between, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { v7 } from 'uuid';
-import nestjs from '../../libs/nestjs/dist/index.js';
-import raindropTypeorm from '../../libs/typeorm/dist/index.js';
-
-const { RaindropModule } = nestjs;
-const { GeneratedSnowflake, SnowflakeBetween } = raindropTypeorm;
 
 /** 1,024 IDs in a millisecond for each of 1,023 workers, for 69 years. */
 const LAYOUT = {

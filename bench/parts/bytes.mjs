@@ -3,12 +3,13 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import 'reflect-metadata';
 import { cellFloor } from './floors.mjs';
+import { orMoment } from './moment.mjs';
 import { openService, WIDE, YOUNG } from './service.mjs';
 
-const CALLS = 1_000_000;
-const ROUNDS = 5;
+const CALLS = orMoment(1_000_000, 10_000);
+const ROUNDS = orMoment(5, 1);
 /** Past the last optimisation: compiled code lies in the heap, too. */
-const WARM_UP = 3_000_000;
+const WARM_UP = orMoment(3_000_000, 10_000);
 
 /** Where each result goes until the next one: one that goes nowhere is not even made. */
 const kept = [undefined];

@@ -1,8 +1,9 @@
 import { do_not_optimize, measure } from 'mitata';
 import { median } from 'simple-statistics';
+import { orMoment } from './moment.mjs';
 
 /** One sample of a contender; long enough for the garbage collector's turns to be in it. */
-const SAMPLE_CPU_NS = 60e6;
+const SAMPLE_CPU_NS = orMoment(60e6, 1e6);
 
 /**
  * Nanoseconds per ID of several calls, by name. They take turns, so that what disturbs the machine disturbs all of them:
@@ -16,7 +17,7 @@ export async function nsPerId(calls, { rounds = 7, idsPerCall = 1 } = {}) {
   const samples = Object.fromEntries(Object.keys(calls).map((name) => [name, []]));
   // mitata decides by the first calls whether to time them one by one, which the clock's resolution does not allow.
   for (const call of Object.values(calls)) for (let left = 20_000; left > 0; left -= idsPerCall) call();
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < orMoment(rounds, 1); round++) {
     for (const [name, call] of Object.entries(calls)) {
       const { p50 } = await measure(() => do_not_optimize(call()), { min_cpu_time: SAMPLE_CPU_NS });
       samples[name].push(p50 / idsPerCall);

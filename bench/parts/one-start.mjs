@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
+import { IdService, RaindropModule } from '@raindrop/nestjs';
 import 'reflect-metadata';
-import nestjs from '../../libs/nestjs/dist/index.js';
 
 const [, , form, json, bits, tableName] = process.argv;
 /** With 10 bits that of the readme: 1,023 workers. */
@@ -29,9 +29,9 @@ Module({
   imports: [
     ...(form === 'host' ? [TypeOrmModule.forRoot(database)] : []),
     // Called when the application's DataSource, if it has one, is open.
-    nestjs.RaindropModule.forRootAsync({ inject: form === 'host' ? [getDataSourceToken()] : [], useFactory: begin }),
+    RaindropModule.forRootAsync({ inject: form === 'host' ? [getDataSourceToken()] : [], useFactory: begin }),
   ],
-  providers: [{ provide: 'first ID', inject: [nestjs.IdService], useFactory: end }],
+  providers: [{ provide: 'first ID', inject: [IdService], useFactory: end }],
 })(AppModule);
 const context = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] });
 const { begunMs, moduleBegunMs, firstIdMs, statementsBefore } = app;

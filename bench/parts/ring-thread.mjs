@@ -1,19 +1,21 @@
 // A thread that obtains IDs in one of several ways, as many as it can in a given time.
 import { parentPort, workerData } from 'node:worker_threads';
-import { Layout } from '../../libs/core/dist/index.js';
-import core from '../../libs/core/dist/internal.js';
-import { systemPorts } from '../../libs/node/dist/system/system-ports.js';
-import { openSharedIds } from '../../libs/node/dist/threads/shared-id-ring.js';
+import { openIdService } from '@raindrop/node';
+import { openSharedIds } from '@raindrop/node/threads';
 
 const { way, handle, layout, workerId } = workerData;
 /** Where the IDs go: V8 does not even make a value that no code keeps. */
 const target = new BigInt64Array(1_000);
 const WAYS = { ring, own, post };
+const quiet = { log: () => {}, warn: () => {}, error: console.error };
+/** A service of the thread's own, with a worker id of its own: open before the time begins. */
+const service = way === 'own' ? await openOwnService() : undefined;
 
 parentPort.once('message', async ({ until }) => {
   const begun = performance.now();
   const count = await WAYS[way](() => Date.now() < until);
   parentPort.postMessage({ count, ms: performance.now() - begun });
+  await service?.close();
   parentPort.close();
 });
 parentPort.postMessage('ready');
@@ -33,15 +35,15 @@ async function ring(goesOn) {
   return count;
 }
 
-/** A generator of the thread's own, with a worker id of its own. */
-async function own(goesOn) {
-  const generator = new core.SnowflakeGenerator(
-    { layout: new Layout(layout), tenure: new core.StaticTenure(workerId) },
-    systemPorts('turn'),
-  );
+function openOwnService() {
+  const worker = { workerIdAssigner: 'static', workerId, restartWaitMs: false };
+  return openIdService({ ...layout, ...worker, logger: quiet });
+}
+
+function own(goesOn) {
   let count = 0;
   for (; goesOn(); count += target.length) {
-    for (let index = 0; index < target.length; index++) target[index] = generator.nextId();
+    for (let index = 0; index < target.length; index++) target[index] = service.nextId();
   }
   return count;
 }

@@ -4,9 +4,9 @@ import { metrics } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { IdService, RaindropModule } from '@raindrop/nestjs';
+import { RaindropMetrics } from '@raindrop/nestjs/opentelemetry';
 import 'reflect-metadata';
-import nestjs from '../../libs/nestjs/dist/index.js';
-import opentelemetry from '../../libs/nestjs/dist/opentelemetry.js';
 import { createFile } from './databases.mjs';
 
 /** Second ticks with 28 sequence bits: room for 268 million IDs a second, so that capacity does not decide. */
@@ -31,8 +31,8 @@ export async function openService(options, { isObserved = true, database } = {})
   const { options: dbConfig, drop } = database === undefined ? createFile() : { ...database, drop: () => {} };
   class AppModule {}
   Module({
-    imports: [nestjs.RaindropModule.forRoot({ ...options, dbConfig, checkShutdownHooks: false })],
-    providers: isObserved ? [opentelemetry.RaindropMetrics] : [],
+    imports: [RaindropModule.forRoot({ ...options, dbConfig, checkShutdownHooks: false })],
+    providers: isObserved ? [RaindropMetrics] : [],
   })(AppModule);
   const collector = new Collector();
   metrics.disable();
@@ -42,5 +42,5 @@ export async function openService(options, { isObserved = true, database } = {})
     await app.close();
     await drop();
   };
-  return { ids: app.get(nestjs.IdService), collect: () => collector.collect(), close };
+  return { ids: app.get(IdService), collect: () => collector.collect(), close };
 }

@@ -2,16 +2,17 @@
 import autocannon from 'autocannon';
 import { median } from 'simple-statistics';
 import { startBare, startServiceProcess } from '../parts/http-servers.mjs';
+import { orMoment } from '../parts/moment.mjs';
 
 export const question = 'How much of a bare Fastify server is left in the ID service?';
 
 const CONNECTIONS = 30;
-const CHECKED_ANSWERS = 400;
+const CHECKED_ANSWERS = orMoment(400, CONNECTIONS);
 
 /** Many and short: what else the machine does then falls on both sides of a ratio. */
-const ROUNDS = 11;
-const WARM_UP_S = 1.2;
-const ROUND_S = 0.6;
+const ROUNDS = orMoment(11, 1);
+const WARM_UP_S = orMoment(1.2, 0.2);
+const ROUND_S = orMoment(0.6, 0.2);
 /** Autocannon looks so often whether a round is over. */
 const LOOK_MS = 100;
 

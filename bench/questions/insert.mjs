@@ -1,21 +1,22 @@
 // The same 1,000 rows by TypeORM's insert(): with IDs that were at hand, with those that the decorator sets, and with
 // TypeORM's own kinds of keys.
+import { GeneratedSnowflake } from '@raindrop/typeorm';
 import 'reflect-metadata';
 import { quantile } from 'simple-statistics';
 import typeorm from 'typeorm';
-import raindropTypeorm from '../../libs/typeorm/dist/index.js';
 import { openDatabases } from '../parts/databases.mjs';
+import { orMoment } from '../parts/moment.mjs';
 import { openService, WIDE } from '../parts/service.mjs';
 
 export const question = 'How long does an insert of 1,000 rows take with @GeneratedSnowflake()?';
 
 const ROWS = 1_000;
-const ROUNDS = 20;
+const ROUNDS = orMoment(20, 2);
 /** In each turn. A single insert fills the young generation or just not: its garbage would be counted whole or not at all. */
-const INSERTS = 6;
+const INSERTS = orMoment(6, 1);
 
 const atHand = () => typeorm.PrimaryColumn('bigint');
-const generated = () => raindropTypeorm.GeneratedSnowflake({ as: 'string' });
+const generated = () => GeneratedSnowflake({ as: 'string' });
 
 /** By name: the key; whether the rows come with IDs; whether a subscriber of the application's is told of each row. */
 const CONTENDERS = {

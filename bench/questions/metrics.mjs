@@ -1,15 +1,16 @@
+import { observeIdService } from '@raindrop/nestjs/opentelemetry';
 import { median } from 'simple-statistics';
-import opentelemetry from '../../libs/nestjs/dist/opentelemetry.js';
 import { nsPerId } from '../parts/measure.mjs';
+import { orMoment } from '../parts/moment.mjs';
 import { openService, WIDE } from '../parts/service.mjs';
 
 export const question = 'What do metrics cost the one who takes IDs?';
 
 const CODES = 512;
-const ROUNDS = 15;
+const ROUNDS = orMoment(15, 1);
 /** Far more often than anybody collects. */
 const COLLECT_EVERY_MS = 50;
-const COLLECTIONS = 100;
+const COLLECTIONS = orMoment(100, 1);
 
 export async function measure() {
   const { ids, collect, close } = await openService(WIDE, { isObserved: false });
@@ -22,13 +23,13 @@ export async function measure() {
   const [bare, observed] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
     bare.push(await time());
-    const end = opentelemetry.observeIdService(ids);
+    const end = observeIdService(ids);
     observed.push(await time());
     end();
   }
   clearInterval(collecting);
 
-  opentelemetry.observeIdService(ids);
+  observeIdService(ids);
   const begun = performance.now();
   for (let count = 0; count < COLLECTIONS; count++) await collect();
   const collectionUs = ((performance.now() - begun) / COLLECTIONS) * 1_000;

@@ -1,13 +1,16 @@
 import { nsPerId } from '../parts/measure.mjs';
+import { orMoment } from '../parts/moment.mjs';
 import { faultsOf, PEERS } from '../parts/peers.mjs';
 import { milliseconds, openService, WIDE } from '../parts/service.mjs';
 
 export const question = 'How do other generators compare, in a tight loop and for seconds?';
 
 /** Ten seconds and more, if somebody has the time. */
-const SUSTAINED_MS = Number(process.env.SUSTAINED_SECONDS ?? 1) * 1_000;
+const SUSTAINED_MS = orMoment(Number(process.env.SUSTAINED_SECONDS ?? 1) * 1_000, 10);
 
 const EXACT = "nextId(), clock: 'exact'";
+/** Of those that issue bigints and have no fault. */
+const FASTEST = 'the fastest of them';
 
 export async function measure() {
   const wide = await openService(WIDE);
@@ -40,9 +43,14 @@ export async function measure() {
   return {
     figures,
     ratios: [
-      { name: `${fastest} / nextId()`, value: ns[fastest] / ns['nextId()'], atLeast: 10 },
-      { name: `${fastest} / ${EXACT}`, value: ns[fastest] / ns[EXACT], atLeast: 2.5 },
-      { name: `${asText(fastest)} / nextString()`, value: ns[asText(fastest)] / ns['nextString()'], atLeast: 10 },
+      { name: `${FASTEST} / nextId()`, value: ns[fastest] / ns['nextId()'], atLeast: 10, note: fastest },
+      { name: `${FASTEST} / ${EXACT}`, value: ns[fastest] / ns[EXACT], atLeast: 2.5, note: fastest },
+      {
+        name: `${asText(FASTEST)} / nextString()`,
+        value: ns[asText(fastest)] / ns['nextString()'],
+        atLeast: 10,
+        note: fastest,
+      },
     ],
   };
 }

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import threads from '../../libs/nestjs/dist/threads.js';
+import { openSharedIds, sharedIdRing } from '@raindrop/nestjs/threads';
+import { orMoment } from '../parts/moment.mjs';
 import { openService, WIDE } from '../parts/service.mjs';
 
 export const question = `How many IDs a second do worker threads get? (${availableParallelism()} cores)`;
 
-const RUN_MS = 1_500;
+const RUN_MS = orMoment(1_500, 50);
+const REFILLS = orMoment(50, 1);
 const WAYS = {
   ring: 'a shared ring',
   own: 'a generator and a worker id each',
@@ -15,7 +17,7 @@ const WAYS = {
 
 export async function measure() {
   const { ids, close } = await openService(WIDE);
-  const ring = threads.sharedIdRing(ids);
+  const ring = sharedIdRing(ids);
   const perSecond = {};
   for (const way of Object.keys(WAYS)) {
     for (const count of [1, 2, 4]) perSecond[`${way} ${count}`] = await rate(way, count, { ids, ring });
@@ -40,9 +42,8 @@ export async function measure() {
 
 /** IDs a second of all threads together. */
 async function rate(way, count, { ids, ring }) {
-  const { fields, unitMs, epochMs } = ids.layout;
   const workers = Array.from({ length: count }, (_, index) => {
-    const workerData = { way, handle: ring.handle, layout: { fields, unitMs, epochMs }, workerId: index + 1 };
+    const workerData = { way, handle: ring.handle, layout: WIDE, workerId: index + 1 };
     return new Worker(new URL('../parts/ring-thread.mjs', import.meta.url), { workerData });
   });
   await Promise.all(workers.map((worker) => once(worker, 'message')));
@@ -63,14 +64,14 @@ function resultOf(worker, until, ids) {
 
 /** From the last ID taken until every slot holds a new one; the producer is otherwise idle. */
 async function timeToRefill(ids) {
-  const ring = threads.sharedIdRing(ids);
-  const taker = threads.openSharedIds(ring.handle);
+  const ring = sharedIdRing(ids);
+  const taker = openSharedIds(ring.handle);
   const samples = [];
   const isFull = async () => {
     while (ring.status().left < ring.handle.capacity) await new Promise((resolve) => setImmediate(resolve));
   };
   await isFull();
-  for (let round = 0; round < 50; round++) {
+  for (let round = 0; round < REFILLS; round++) {
     taker.nextIds(ring.handle.capacity);
     const begun = performance.now();
     await isFull();

@@ -1,8 +1,9 @@
+import { redisBuffer } from '@raindrop/nestjs/redis';
 import { median } from 'simple-statistics';
-import redis from '../../libs/nestjs/dist/redis.js';
 import { openBareRow } from '../parts/bare-updates.mjs';
 import { openDatabases } from '../parts/databases.mjs';
 import { nsPerId } from '../parts/measure.mjs';
+import { orMoment } from '../parts/moment.mjs';
 import { openProxy } from '../parts/proxy.mjs';
 import { openRedis, REDIS } from '../parts/redis.mjs';
 import { openService, WIDE } from '../parts/service.mjs';
@@ -19,15 +20,15 @@ const STEPS = {
 /** Of these no round uses up a segment. */
 const LARGE = { ...SEGMENTS, defaultStep: 100_000_000, maxStep: 100_000_000, prefetchBelow: 0.1 };
 /** Long enough for the step to have grown. */
-const WARM_SECONDS = 0.4;
-const ROUNDS = 3;
-const ROUND_SECONDS = 0.4;
-const MILLION = 1_000_000;
+const WARM_SECONDS = orMoment(0.4, 0.05);
+const ROUNDS = orMoment(3, 1);
+const ROUND_SECONDS = orMoment(0.4, 0.05);
+const MILLION = orMoment(1_000_000, 10_000);
 const FAR_MS = 200;
 /** By code: what its caller takes. */
 const PACES = {
-  steady: { perSecond: 2_000, warmSeconds: 1, seconds: 3 },
-  busy: { perSecond: 20_000, warmSeconds: 2, seconds: 4 },
+  steady: { perSecond: 2_000, warmSeconds: orMoment(1, 0.1), seconds: orMoment(3, 0.1) },
+  busy: { perSecond: 20_000, warmSeconds: orMoment(2, 0.1), seconds: orMoment(4, 0.1) },
 };
 /** The most that a process takes out of Redis at once: no more than it does by default, and as many as it needs. */
 const RUNS = { 'runs of 100': 100, 'growing runs': 1_000_000 };
@@ -156,7 +157,7 @@ async function throughRedis(database) {
   const figures = [];
   try {
     for (const [name, maxStep] of Object.entries(RUNS)) {
-      const buffer = (connection) => redis.redisBuffer({ connection, keyPrefix: place.keyPrefix });
+      const buffer = (connection) => redisBuffer({ connection, keyPrefix: place.keyPrefix });
       const through = (connection) => ({ ...SEGMENTS, maxStep, redis: buffer(connection) });
       const perSecond = await withService(through(REDIS), database, async (ids) => {
         await takeFor(ids, WARM_SECONDS, SMALL_BATCH);

@@ -5,10 +5,13 @@ import { promisify } from 'node:util';
 import { median } from 'simple-statistics';
 import { DataSource } from 'typeorm';
 import { openDatabases } from '../parts/databases.mjs';
+import { orMoment } from '../parts/moment.mjs';
 
 export const question = 'How long does it take from the module’s start to the first ID, on a warm worker table?';
 
-const ROUNDS = 4;
+const ROUNDS = orMoment(4, 0);
+/** The one before it creates and fills the table. */
+const FIRST_MEASURED = orMoment(1, 0);
 const TARGET_MS = 50;
 /** The readme's 1,023 workers, few, and 1,023 of which every row has been used before. Layouts must not share a table. */
 const MANY = { bits: 10, table: 'workers' };
@@ -20,16 +23,15 @@ export async function measure() {
   const { databases, missing } = await openDatabases();
   try {
     const starts = databases.map(() => ({ own: [], host: [], few: [], used: [] }));
-    // The first creates and fills the table.
     for (let round = 0; round <= ROUNDS; round++) {
       for (const [index, { options }] of databases.entries()) {
         for (const form of ['own', 'host']) {
           const start = await startOnce(form, options);
-          if (round > 0) starts[index][form].push(start);
+          if (round >= FIRST_MEASURED) starts[index][form].push(start);
         }
         for (const [name, workers] of Object.entries({ few: FEW, used: USED })) {
           const start = await startOnce('own', options, workers);
-          if (round > 0) starts[index][name].push(start);
+          if (round >= FIRST_MEASURED) starts[index][name].push(start);
         }
         if (round === 0) await useAll(options, USED.table);
       }

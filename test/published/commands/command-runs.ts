@@ -84,7 +84,7 @@ export const RUNS: Readonly<Record<string, CommandRun>> = {
   },
   'npm run bench': { within: 'bench:check' },
   'npm run bench:check': { by: '.ci/nightly' },
-  'npm run bench:db': { by: 'bench' },
+  'npm run bench:db': { by: 'test/published/bench/bench-db.e2e-spec.ts', as: 'compare.mjs' },
   'npm run soak': { by: '.ci/nightly' },
 
   ...['drizzle', 'mikro-orm', 'multi-tenant', 'own-store', 'prisma', 'two-data-centres']
