@@ -1,7 +1,7 @@
 /**
- * What `npm run test:all` runs and `npm test` does not, as regular expressions of paths: what starts processes and
- * servers, waits for browsers, failovers, deadlines of servers that say nothing and minutes of faults, or puts a
- * database under the load of many.
+ * What `npm run test:all` runs and `npm test` does not, as regular expressions of paths: what starts processes, servers
+ * and an editor's language service, waits for browsers, failovers, deadlines of servers that say nothing and minutes of
+ * faults, or puts a database under the load of many.
  */
 const slow = [
   // All but the shop's, which runs in its own process.
@@ -14,7 +14,7 @@ const slow = [
   'test/product/cli/(adopt|init-project)',
   'test/proof/contract/concurrent-acquirers',
   'test/product/service/(refused-pool|refused-service|silent-database)',
-  'test/published/docs/getting-started-guide',
+  'test/published/docs/(getting-started-guide|option-hover)',
   'test/product/examples/',
   'test/orms/typeorm',
   'test/proof/failover/',
@@ -33,9 +33,9 @@ const shared = [
   'test/proof/simulation/(segments|uniqueness)',
   'libs/core/src/generator/(issued-counts|uniqueness)',
   'libs/core/src/layout/(fingerprint|layout-options.random|layout.property)',
-  'libs/core/src/lease/(find-layout|layout-(changes|conflicts)|lost-grants)',
+  'libs/core/src/lease/(find-layout|layout-(changes|conflicts)|lost-grants|reservation)',
   'libs/core/src/(prefetch|segment|short-id)/.*-uniqueness',
-  'libs/node/src/(remembered-layout|segment-table/giving-way|worker-table/(lost-connection|sql-worker-store|vanished-table))',
+  'libs/node/src/(public-ids/bit-permutation|remembered-layout|segment-table/giving-way|worker-table/(lost-connection|sql-worker-store|vanished-table))',
   'libs/nestjs/src/testing/raindrop-testbed',
 ];
 

@@ -9,7 +9,7 @@ export interface ShownMutant {
   readonly spec: string;
 }
 
-export const SIMULATION = 'test/proof/simulation/uniqueness.spec.ts';
+export const SIMULATION = 'test/proof/simulation/broken-rules.spec.ts';
 
 /** All faults, those of the simulation first. */
 export const ALL_MUTANTS: readonly ShownMutant[] = [

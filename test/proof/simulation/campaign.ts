@@ -72,6 +72,12 @@ export async function campaign(seed: number, goOn: (tally: Tally) => boolean, mu
   return tally;
 }
 
+/** Goes on for so many schedules. */
+export const upTo =
+  (count: number) =>
+  ({ schedules }: Tally): boolean =>
+    schedules < count;
+
 function add(sums: Record<string, number>, more: Readonly<Record<string, number>>): void {
   for (const [name, count] of Object.entries(more)) sums[name] = (sums[name] ?? 0) + count;
 }

@@ -59,7 +59,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'layouts-judged-without-the-loss': {
     rule: 'After a failover the rows do not show how far another layout has issued.',
-    shownBy: 149,
+    shownBy: 224,
     install: () =>
       replace(MemoryWorkerStore.prototype, 'readTable', (original) => {
         return async function (this: MemoryWorkerStore) {
@@ -80,7 +80,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'session-age-without-the-horizon': {
     rule: 'A session expires early enough for its last grants to lie before those of new starts.',
-    shownBy: 24,
+    shownBy: 149,
     install: () =>
       replace(SESSION_AGES, 'of', (original) => {
         return (lease) => {
@@ -110,7 +110,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'believed-before-noted': {
     rule: 'A process uses another server only after completing its missing rows and confirming that.',
-    shownBy: 149,
+    shownBy: 224,
     install: () =>
       looks((original) => {
         return function () {

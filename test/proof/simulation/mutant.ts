@@ -1,7 +1,7 @@
 /** One rule of the design, broken. The library knows nothing of it: its classes are changed from outside. */
 export interface Mutant {
   readonly rule: string;
-  /** The first seed whose schedule shows it. */
+  /** A seed whose schedule shows it, soon if there is one. */
   readonly shownBy: number;
   /** Breaks the rule; answers with what mends it. */
   readonly install: () => () => void;

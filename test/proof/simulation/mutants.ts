@@ -19,7 +19,7 @@ const isWrite = (what: string): boolean => what === 'acquiring a worker' || what
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'reserve-after-issuing': {
     rule: 'A grant is written to the row before anything in it is issued.',
-    shownBy: 21,
+    shownBy: 26,
     install: () =>
       replace(Reservation.prototype, 'nextGrant', (original) => {
         return function (this: Reservation, ...args: Parameters<Reservation['nextGrant']>) {

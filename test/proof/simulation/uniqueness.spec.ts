@@ -1,14 +1,15 @@
-import { runs } from '../../tier.js';
-import { campaign, runPlan, type Tally } from './campaign.js';
+import { isFull, runs } from '../../tier.js';
+import { campaign, runPlan, upTo } from './campaign.js';
 import { failureReport } from './failure-report.js';
-import { MUTANTS } from './mutants.js';
 import { randomPlan } from './random-plan.js';
-import { shrink } from './shrink.js';
 
-const SCHEDULES = Number(process.env['RAINDROP_SCHEDULES'] ?? runs(500));
+const SCHEDULES = Number(process.env['RAINDROP_SCHEDULES'] ?? runs(500, 20));
 
-/** Within so many schedules every broken rule must show. */
-const CAUGHT_WITHIN = 400;
+/** The seeds of schedules that run twice. */
+const REPLAYED: readonly number[] = isFull ? [7, 42, 2_000_000_011] : [7];
+
+/** What is expected less often than this in all schedules together may well be missing in them. */
+const TOO_FEW = 3;
 
 /** How often each event must come about, per schedule; about half of what is usual. */
 const FLOORS: Readonly<Record<string, number>> = {
@@ -71,13 +72,9 @@ const REFUSALS = [
   'start: LAYOUT_CONFLICT',
   'start: STORE_UNAVAILABLE',
   'backfill: NO_ROW_FOR_PAST',
-  'backfill: PAST_EXHAUSTED',
+  // Within 50 schedules.
+  ...(SCHEDULES >= 50 ? ['backfill: PAST_EXHAUSTED'] : []),
 ];
-
-const upTo =
-  (count: number) =>
-  ({ schedules }: Tally): boolean =>
-    schedules < count;
 
 jest.setTimeout(3_600_000);
 
@@ -85,46 +82,16 @@ describe('Four processes on three rows, whatever happens to them', () => {
   it(`keep every promise in ${SCHEDULES} schedules`, async () => {
     const { failure, fired, refusals, issued } = await campaign(1, upTo(SCHEDULES));
     if (failure !== undefined) throw new Error(await failureReport(failure.seed));
-    const missing = Object.entries(FLOORS).filter(([what, floor]) => (fired[what] ?? 0) < floor * SCHEDULES);
-    expect(missing.map(([what, floor]) => [what, fired[what], floor * SCHEDULES])).toEqual([]);
+    const expected = Object.entries(FLOORS).map(([what, floor]) => ({ what, floor: floor * SCHEDULES }));
+    const missing = expected.filter(({ what, floor }) => floor >= TOO_FEW && (fired[what] ?? 0) < floor);
+    expect(missing.map(({ what, floor }) => [what, fired[what], floor])).toEqual([]);
     expect(REFUSALS.filter((code) => refusals[code] === undefined)).toEqual([]);
     expect(issued).toBeGreaterThan(SCHEDULES * 200);
   });
 
-  it.each([7, 42, 2_000_000_011])('replay seed %d identically, to the last ID', async (seed) => {
+  it.each(REPLAYED)('replay seed %d identically, to the last ID', async (seed) => {
     const first = await runPlan(randomPlan(seed));
     expect(await runPlan(randomPlan(seed))).toEqual(first);
     expect(await runPlan(randomPlan(seed + 1))).not.toEqual(first);
-  });
-});
-
-describe('The simulation finds it when', () => {
-  it.each(Object.entries(MUTANTS).map(([name, { rule }]) => ({ name, rule })))(
-    'this is broken: $rule ($name)',
-    async ({ name }) => {
-      const mutant = MUTANTS[name]!;
-      // The known one comes first; it is missing when the schedules have changed.
-      const known = (await campaign(mutant.shownBy, upTo(1), mutant)).failure;
-      const found = known ?? (await campaign(1, upTo(CAUGHT_WITHIN), mutant)).failure;
-      expect(found?.seed).toBeLessThanOrEqual(CAUGHT_WITHIN);
-    },
-  );
-
-  it('a rule is broken, and names the few actions that suffice', async () => {
-    const mutant = MUTANTS['ambiguous-is-success']!;
-    const { failure } = await campaign(1, upTo(CAUGHT_WITHIN), mutant);
-    const plan = randomPlan(failure!.seed);
-    const fails = async (shorter: typeof plan): Promise<boolean> =>
-      (await runPlan(shorter, mutant)).violations.length > 0;
-    const shrunk = await shrink(plan, fails);
-    expect(plan.actions.length).toBeGreaterThan(300);
-    expect(shrunk.plan.actions.length).toBeLessThan(40);
-    expect(await fails(shrunk.plan)).toBe(true);
-    expect((await runPlan(shrunk.plan)).violations).toEqual([]);
-
-    const report = await failureReport(failure!.seed, mutant);
-    expect(report).toMatch(new RegExp(`^seed ${failure!.seed} breaks: `));
-    expect(report).toMatch(/\n +\d+\.\d{3} s {2}start, process \d/);
-    expect(report).toMatch(/VIOLATION: [^\n]+$/);
   });
 });

@@ -18,6 +18,9 @@ import type { Clock } from '../../../libs/core/src/ports.js';
 import { VirtualTime } from './virtual-time.js';
 import { FaultStore } from './fault-store.js';
 
+/** Thousands of refusals make up a test: nobody reads their stacks, and a global is slow to find in jest. */
+const Errors = Error;
+
 /** A database with a worker table in it, its clock, and what an operator or a failover may do to it. */
 export class WorkerDatabase {
   readonly table = new MemoryWorkerTable();
@@ -178,11 +181,15 @@ export class KeeperBench {
 
   /** The stable code of the error with which an ID is refused now; undefined when there is one. */
   refusal(): string | undefined {
+    const { stackTraceLimit } = Errors;
+    Errors.stackTraceLimit = 0;
     try {
       this.issue();
       return undefined;
     } catch (error) {
       return (error as { errorCode: string }).errorCode;
+    } finally {
+      Errors.stackTraceLimit = stackTraceLimit;
     }
   }
 

@@ -84,12 +84,11 @@ describe.each(TABLE)('codec %s', (name, alphabet, width, largest, sortable) => {
     fc.assert(
       fc.property(anyId, (id) => {
         const text = codec.encode(id);
-        expect(codec.decode(text)).toBe(id);
-        expect(text.length).toBeLessThanOrEqual(width);
-        if (padded) expect(text).toHaveLength(width);
+        const fits = padded ? text.length === width : text.length <= width;
+        return fits && codec.decode(text) === id;
       }),
     );
-    for (const id of EDGES) expect(codec.decode(codec.encode(id))).toBe(id);
+    expect(EDGES.filter((id) => codec.decode(codec.encode(id)) !== id)).toEqual([]);
   });
 
   it('needs no this', () => {
@@ -98,11 +97,7 @@ describe.each(TABLE)('codec %s', (name, alphabet, width, largest, sortable) => {
 
   if (sortable) {
     it('sorts as text', () => {
-      fc.assert(
-        fc.property(anyId, anyId, (a, b) => {
-          expect(codec.encode(a) < codec.encode(b)).toBe(a < b);
-        }),
-      );
+      fc.assert(fc.property(anyId, anyId, (a, b) => codec.encode(a) < codec.encode(b) === a < b));
     });
   } else {
     it('does not sort as text, as it says', () => {
@@ -129,10 +124,10 @@ describe.each(TABLE)('codec %s', (name, alphabet, width, largest, sortable) => {
         } catch (error) {
           if (!(error instanceof InvalidIdError)) throw error;
           refused++;
-          return;
+          return true;
         }
         accepted++;
-        expect(codec.encode(id)).toBe(text);
+        return codec.encode(id) === text;
       }),
       { numRuns: 2_000 },
     );
@@ -229,7 +224,7 @@ describe('a positional codec', () => {
       fc.property(anyId, (id) => {
         const natural = reference(id, alphabet);
         const expected = name.endsWith('-padded') ? natural.padStart(width, alphabet.charAt(0)) : natural;
-        expect(codecs[name].encode(id)).toBe(expected);
+        return codecs[name].encode(id) === expected;
       }),
     );
   });

@@ -35,13 +35,13 @@ describe('typedId', () => {
     const byName = typedId('order_item', name);
     const byCodec = typedId('order_item', codecs[name]);
     expect(byName).toMatchObject({ width: 11 + codecs[name].width, sortable: codecs[name].sortable });
-    for (const id of EDGES) {
+    const wrong = EDGES.filter((id) => {
       const text = byName.encode(id);
-      expect(text).toBe(`order_item_${codecs[name].encode(id)}`);
-      expect(byName.decode(text)).toBe(id);
-      expect(byCodec.decode(text)).toBe(id);
-      expect(() => order.decode(text)).toThrow(InvalidIdError);
-    }
+      caught(InvalidIdError, () => order.decode(text));
+      const isRead = byName.decode(text) === id && byCodec.decode(text) === id;
+      return !isRead || text !== `order_item_${codecs[name].encode(id)}`;
+    });
+    expect(wrong).toEqual([]);
   });
 
   it.each([

@@ -160,10 +160,14 @@ describe('after a fence', () => {
     await fence(database);
     await live(REACH_MS + 20_000, holder);
     expect(holder.refusal()).toBeUndefined();
-    await database.advance(DAY_MS);
+    await holder.keeper.close();
+    database.time.freeze(DAY_MS);
+    const again = starting(4, { database, layout: { serviceMaxWorkId: 3 } });
+    await live(20_000, again);
+    expect(again.refusal()).toBeUndefined();
     const longer = starting(2, { database, layout: { serviceMaxWorkId: 3 }, lease: { horizonMs: 2 * DAY_MS } });
     const usual = starting(3, { database, layout: { serviceMaxWorkId: 3 } });
-    await live(20_000, holder, longer, usual);
+    await live(20_000, again, longer, usual);
     expect([longer.refusal(), usual.refusal()]).toEqual([undefined, undefined]);
   });
 
