@@ -36,6 +36,7 @@ const shared = [
   'libs/core/src/lease/(find-layout|layout-(changes|conflicts)|lost-grants)',
   'libs/core/src/(prefetch|segment|short-id)/.*-uniqueness',
   'libs/node/src/(remembered-layout|segment-table/giving-way|worker-table/(lost-connection|sql-worker-store|vanished-table))',
+  'libs/typeorm/src/generated-snowflake/(generated-snowflake|repeated-rows)',
   'libs/nestjs/src/testing/raindrop-testbed',
 ];
 
