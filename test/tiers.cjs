@@ -26,10 +26,11 @@ const slow = [
 
 /** Random runs, ports and cells of the matrix: a part in the one, the rest in the other (tier.ts). */
 const shared = [
-  'test/product/cli/sql',
+  'test/product/cli/(sql|worker-table)\\.',
   'test/published/docs/import-guide',
   'test/product/cluster-ids/cluster-ids.spec',
   'test/product/entities/entity-paths',
+  'test/product/tables/(fence-workers|who-issued)',
   'test/proof/simulation/(segments|uniqueness)',
   'libs/core/src/generator/(issued-counts|uniqueness)',
   'libs/core/src/layout/(fingerprint|layout-options.random|layout.property)',
