@@ -27,7 +27,10 @@ const slow = [
 /** Random runs, ports and cells of the matrix: a part in the one, the rest in the other (tier.ts). */
 const shared = [
   'test/product/cli/(sql|worker-table)\\.',
-  'test/published/docs/import-guide',
+  'test/published/docs/(import|short-ids)-guide',
+  'test/product/module/(default-layout|health|raindrop-module|segment-module)\\.',
+  'test/product/service/service-layout',
+  'libs/node/src/workers/open-backfill',
   'test/product/cluster-ids/cluster-ids.spec',
   'test/product/entities/entity-paths',
   'test/product/tables/(fence-workers|who-issued)',
