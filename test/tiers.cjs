@@ -26,16 +26,21 @@ const slow = [
 
 /** Random runs, ports and cells of the matrix: a part in the one, the rest in the other (tier.ts). */
 const shared = [
-  'test/product/cli/sql',
-  'test/published/docs/import-guide',
+  'test/product/cli/(sql|worker-table)\\.',
+  'test/published/docs/(import|short-ids)-guide',
+  'test/product/module/(default-layout|health|raindrop-module|segment-module)\\.',
+  'test/product/service/service-layout',
+  'libs/node/src/workers/open-backfill',
   'test/product/cluster-ids/cluster-ids.spec',
   'test/product/entities/entity-paths',
+  'test/product/tables/(fence-workers|who-issued)',
   'test/proof/simulation/(segments|uniqueness)',
   'libs/core/src/generator/(issued-counts|uniqueness)',
   'libs/core/src/layout/(fingerprint|layout-options.random|layout.property)',
   'libs/core/src/lease/(find-layout|layout-(changes|conflicts)|lost-grants|reservation)',
   'libs/core/src/(prefetch|segment|short-id)/.*-uniqueness',
   'libs/node/src/(public-ids/bit-permutation|remembered-layout|segment-table/giving-way|worker-table/(lost-connection|sql-worker-store|vanished-table))',
+  'libs/typeorm/src/generated-snowflake/(generated-snowflake|repeated-rows)',
   'libs/nestjs/src/testing/raindrop-testbed',
 ];
 

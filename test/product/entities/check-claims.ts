@@ -18,14 +18,17 @@ export async function checkClaims(
   const rows = claims.filter((claim): claim is RowsClaim => 'objects' in claim);
   const links = claims.filter((claim): claim is LinksClaim => 'pairs' in claim);
   const expected = new Map([...expectedRows(setting, rows), ...expectedJunctions(setting, links)]);
-  for (const [table, stored] of after) {
+  const found = [...after].map(([table, stored]) => {
     const was = before.get(table)!;
-    expect({ table, lost: [...was.keys()].filter((key) => !stored.has(key)) }).toEqual({ table, lost: [] });
+    const lost = [...was.keys()].filter((key) => !stored.has(key));
     const added = [...stored].filter(([key]) => !was.has(key)).map(([, row]) => row);
-    const { columns, values } = expected.get(table) ?? { columns: [], values: [] };
-    const found = added.map((row) => columns.map((column) => row[column]).join());
-    expect({ table, rows: found.sort() }).toEqual({ table, rows: [...values].sort() });
-  }
+    const { columns } = expected.get(table) ?? { columns: [] };
+    return { table, lost, rows: added.map((row) => columns.map((column) => row[column]).join()).sort() };
+  });
+  const claimed = [...after.keys()].map((table) => {
+    return { table, lost: [], rows: [...(expected.get(table)?.values ?? [])].sort() };
+  });
+  expect(found).toEqual(claimed);
   for (const claim of links) checkForeignKeys(setting, claim, after);
   for (const claim of rows) await checkFoundAgain(setting, claim);
 }

@@ -50,7 +50,8 @@ export class PathTable {
 /** What stands in a cell whose test did not run, or was wrong. */
 export const NOT_MEASURED = 'not measured';
 
-const NAMES: Readonly<Record<string, string>> = { mariadb: 'MariaDB', postgres: 'PostgreSQL', sqlite: 'SQLite' };
+/** How the table names a database. */
+export const NAMES: Readonly<Record<string, string>> = { mariadb: 'MariaDB', postgres: 'PostgreSQL', sqlite: 'SQLite' };
 
 function line(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`;

@@ -23,16 +23,24 @@ export function publishedOutcome(row: string, column: string, databaseName: stri
   return own?.slice(databaseName.length + 2) ?? usual!;
 }
 
+/** The cells by path and column, read once. */
+let cells: ReadonlyMap<string, string> | undefined;
+
 function rawCell(row: string, column: string): string {
+  cells ??= readCells();
+  return cells.get(`${row}|${column}`) ?? '';
+}
+
+function readCells(): Map<string, string> {
   const [head, , ...rows] = publishedTable()
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()));
-  const cells = rows.find(([, name]) => name === row);
-  return cells?.[head!.indexOf(column)] ?? '';
+  return new Map(rows.flatMap((row) => row.map((cell, index) => [`${row[1]}|${head![index]}`, cell] as const)));
 }
 
 export function publishTable(table: string): void {
   const page = readFileSync(PAGE, 'utf8');
   const before = page.slice(0, page.indexOf(BEGIN) + BEGIN.length);
   writeFileSync(PAGE, `${before}\n${table}\n${page.slice(page.indexOf(END))}`);
+  cells = undefined;
 }

@@ -212,7 +212,7 @@ describe('A state file', () => {
 
   it('notices a second process with the same worker id', async () => {
     const { app } = await idsOf(options());
-    await expect(idsOf(options())).rejects.toMatchObject({ errorCode: 'NO_FREE_WORKER' });
+    await expect(idsOf({ ...options(), waitForWorkerMs: 100 })).rejects.toMatchObject({ errorCode: 'NO_FREE_WORKER' });
     await app.close();
   });
 

@@ -1,7 +1,7 @@
 import { IdService, RaindropModule, type IdServiceStatus } from '@raindrop/nestjs';
 import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
 import { DataSource, Entity } from 'typeorm';
-import { databaseKinds } from '../../support/servers/test-databases.js';
+import { kindsOfTier } from '../../support/servers/test-databases.js';
 import { LogCapture } from './log-capture.js';
 import { startApp, typeorm, useDatabase } from '../../support/module/module-fixture.js';
 
@@ -22,7 +22,7 @@ class Order {
 
 const fingerprintOf = (status: IdServiceStatus): string => ('fingerprint' in status ? status.fingerprint : '');
 
-describe.each(databaseKinds)('RaindropModule without a layout in its options, on %s,', (kind) => {
+describe.each(kindsOfTier)('RaindropModule without a layout in its options, on %s,', (kind) => {
   const database = useDatabase(kind, 'test');
   const orm = (entity: typeof Order | typeof Numbered) =>
     typeorm({ ...database.options, entities: [entity], synchronize: true });

@@ -13,7 +13,7 @@ import {
 import { snowflakeColumn } from '@raindrop/nestjs/typeorm';
 import { hostname } from 'node:os';
 import { DataSource, EntitySchema } from 'typeorm';
-import { databaseKinds } from '../../support/servers/test-databases.js';
+import { databaseKinds, kindsOfTier } from '../../support/servers/test-databases.js';
 import { OPTIONS, startApp, typeorm, useDatabase } from '../../support/module/module-fixture.js';
 
 describe('RaindropModule without forRoot()', () => {
@@ -39,6 +39,9 @@ describe('RaindropModule without forRoot()', () => {
 
 describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
   const database = useDatabase(kind, 'test');
+
+  // What of the module has to do with no statement.
+  const isOfTier = kindsOfTier.includes(kind);
 
   const tokens = async (): Promise<{ id: number; token: string }[]> => {
     const source = await new DataSource(database.options).initialize();
@@ -75,28 +78,32 @@ describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
     await expect(ids.nextIdAsync()).rejects.toThrow(ClosedError);
   });
 
-  it.each([
-    ['before TypeORM', true],
-    ['after TypeORM', false],
-  ])('releases at shutdown when imported %s', async (_, first) => {
-    const modules = [RaindropModule.forRoot(OPTIONS), typeorm(database.options)];
-    const app = await startApp(first ? modules : modules.reverse());
-    app.get(IdService).nextId();
-    await app.close();
-    expect((await tokens()).every(({ token }) => token === '')).toBe(true);
-  });
-
-  it('continues after a restart on the only row with larger IDs', async () => {
-    const options = { ...OPTIONS, serviceMinWorkId: 7, serviceMaxWorkId: 7 };
-    let last = 0n;
-    for (let start = 0; start < 3; start++) {
-      const app = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]);
-      const id = app.get(IdService).nextId();
-      expect(id).toBeGreaterThan(last);
-      last = id;
+  if (isOfTier) {
+    it.each([
+      ['before TypeORM', true],
+      ['after TypeORM', false],
+    ])('releases at shutdown when imported %s', async (_, first) => {
+      const modules = [RaindropModule.forRoot(OPTIONS), typeorm(database.options)];
+      const app = await startApp(first ? modules : modules.reverse());
+      app.get(IdService).nextId();
       await app.close();
-    }
-  });
+      expect((await tokens()).every(({ token }) => token === '')).toBe(true);
+    });
+  }
+
+  if (isOfTier) {
+    it('continues after a restart on the only row with larger IDs', async () => {
+      const options = { ...OPTIONS, serviceMinWorkId: 7, serviceMaxWorkId: 7 };
+      let last = 0n;
+      for (let start = 0; start < 3; start++) {
+        const app = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]);
+        const id = app.get(IdService).nextId();
+        expect(id).toBeGreaterThan(last);
+        last = id;
+        await app.close();
+      }
+    });
+  }
 
   it('starts eight applications at once on an empty database, each with a worker of its own', async () => {
     const apps = await Promise.all(
@@ -109,52 +116,58 @@ describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
     await Promise.all(apps.map((app) => app.close()));
   });
 
-  it('does not start when every worker is taken, and says what to do', async () => {
-    const options = { ...OPTIONS, serviceMinWorkId: 1, serviceMaxWorkId: 1 };
-    const app = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]);
-    const failure = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]).catch(
-      (error: unknown) => error,
-    );
-    expect(failure).toBeInstanceOf(NoFreeWorkerError);
-    expect(failure).toMatchObject({ retryable: true, census: { total: 1, live: 1 } });
-    expect((failure as Error).message).toContain('waitForWorkerMs');
-    await app.close();
-  });
+  if (isOfTier) {
+    it('does not start when every worker is taken, and says what to do', async () => {
+      const options = { ...OPTIONS, serviceMinWorkId: 1, serviceMaxWorkId: 1 };
+      const app = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]);
+      const failure = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]).catch(
+        (error: unknown) => error,
+      );
+      expect(failure).toBeInstanceOf(NoFreeWorkerError);
+      expect(failure).toMatchObject({ retryable: true, census: { total: 1, live: 1 } });
+      expect((failure as Error).message).toContain('waitForWorkerMs');
+      await app.close();
+    });
+  }
 
-  it('waits for a worker where it is told to', async () => {
-    const options = { ...OPTIONS, serviceMinWorkId: 1, serviceMaxWorkId: 1, waitForWorkerMs: 20_000 };
-    const first = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]);
-    const second = startApp([typeorm(database.options), RaindropModule.forRoot(options)]);
-    const id = first.get(IdService).nextId();
-    await first.close();
-    const app = await second;
-    expect(app.get(IdService).nextId()).toBeGreaterThan(id);
-    await app.close();
-  });
+  if (isOfTier) {
+    it('waits for a worker where it is told to', async () => {
+      const options = { ...OPTIONS, serviceMinWorkId: 1, serviceMaxWorkId: 1, waitForWorkerMs: 20_000 };
+      const first = await startApp([typeorm(database.options), RaindropModule.forRoot(options)]);
+      const second = startApp([typeorm(database.options), RaindropModule.forRoot(options)]);
+      const id = first.get(IdService).nextId();
+      await first.close();
+      const app = await second;
+      expect(app.get(IdService).nextId()).toBeGreaterThan(id);
+      await app.close();
+    });
+  }
 
-  it('keeps several named services apart', async () => {
-    @Injectable()
-    class Uses {
-      constructor(
-        readonly ids: IdService,
-        @InjectIdService('orders') readonly orders: IdService,
-      ) {}
-    }
-    const app = await startApp(
-      [
-        typeorm(database.options),
-        RaindropModule.forRoot(OPTIONS),
-        RaindropModule.forRoot({ ...OPTIONS, name: 'orders', endBitsValue: 1 }),
-      ],
-      [Uses],
-    );
-    const { ids, orders } = app.get(Uses);
-    expect(orders).toBe(app.get(getIdServiceToken('orders')));
-    expect([ids.name, orders.name]).toEqual(['default', 'orders']);
-    expect(ids.workerId).not.toBe(orders.workerId);
-    expect([ids.parse(ids.nextId()).endBits, orders.parse(orders.nextId()).endBits]).toEqual([0, 1]);
-    await app.close();
-  });
+  if (isOfTier) {
+    it('keeps several named services apart', async () => {
+      @Injectable()
+      class Uses {
+        constructor(
+          readonly ids: IdService,
+          @InjectIdService('orders') readonly orders: IdService,
+        ) {}
+      }
+      const app = await startApp(
+        [
+          typeorm(database.options),
+          RaindropModule.forRoot(OPTIONS),
+          RaindropModule.forRoot({ ...OPTIONS, name: 'orders', endBitsValue: 1 }),
+        ],
+        [Uses],
+      );
+      const { ids, orders } = app.get(Uses);
+      expect(orders).toBe(app.get(getIdServiceToken('orders')));
+      expect([ids.name, orders.name]).toEqual(['default', 'orders']);
+      expect(ids.workerId).not.toBe(orders.workerId);
+      expect([ids.parse(ids.nextId()).endBits, orders.parse(orders.nextId()).endBits]).toEqual([0, 1]);
+      await app.close();
+    });
+  }
 
   it.each([
     ['names address and hardware address in the row', false, /^[\da-f.:]+#8080#2#[\da-f:]*$/],
@@ -179,20 +192,22 @@ describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
     expect((await tokens()).every(({ token }) => token === '')).toBe(true);
   });
 
-  it('takes no worker when an entity is refused, and the application does not start', async () => {
-    const wrong = new EntitySchema<{ id: bigint; parent: unknown }>({
-      name: 'wrong',
-      columns: { id: snowflakeColumn({ as: 'bigint' }) },
-      relations: { parent: { type: 'many-to-one', target: 'wrong' } },
+  if (isOfTier) {
+    it('takes no worker when an entity is refused, and the application does not start', async () => {
+      const wrong = new EntitySchema<{ id: bigint; parent: unknown }>({
+        name: 'wrong',
+        columns: { id: snowflakeColumn({ as: 'bigint' }) },
+        relations: { parent: { type: 'many-to-one', target: 'wrong' } },
+      });
+      const options = { ...database.options, entities: [wrong] };
+      const failure = await startApp([typeorm(options), RaindropModule.forRoot(OPTIONS)]).catch(
+        (error: unknown) => error,
+      );
+      expect(failure).toMatchObject({ errorCode: 'ENTITY_LINT' });
+      // Nor does the table remember a layout: there is none yet.
+      await expect(tokens()).rejects.toThrow('soc_raindrop_worker');
     });
-    const options = { ...database.options, entities: [wrong] };
-    const failure = await startApp([typeorm(options), RaindropModule.forRoot(OPTIONS)]).catch(
-      (error: unknown) => error,
-    );
-    expect(failure).toMatchObject({ errorCode: 'ENTITY_LINT' });
-    // Nor does the table remember a layout: there is none yet.
-    await expect(tokens()).rejects.toThrow('soc_raindrop_worker');
-  });
+  }
 
   it('takes no worker when the connection rounds IDs, or a column cannot hold them', async () => {
     const entity = new EntitySchema<{ id: string }>({ name: 'narrow', columns: { id: snowflakeColumn() } });
@@ -207,28 +222,30 @@ describe.each(databaseKinds)('RaindropModule on %s', (kind) => {
     await expect(tokens()).rejects.toThrow('soc_raindrop_worker');
   });
 
-  it('serves every call', async () => {
-    const app = await startApp([typeorm(database.options), RaindropModule.forRoot(OPTIONS)]);
-    const ids = app.get(IdService);
-    const wait: WaitOptions = { timeoutMs: 60_000 };
-    const all = [
-      ids.nextId(),
-      BigInt(ids.nextString()),
-      ...ids.nextIds(2),
-      ...ids.nextStrings(2).map(BigInt),
-      ...ids.fill(new BigInt64Array(2)),
-      await ids.nextIdAsync(undefined, wait),
-      BigInt(await ids.nextStringAsync()),
-      ...(await ids.nextIdsAsync(2)),
-      ...(await ids.nextStringsAsync(2)).map(BigInt),
-      ...(await ids.fillAsync(new BigInt64Array(2))),
-    ];
-    expect(new Set(all).size).toBe(all.length);
-    expect(all).toEqual([...all].sort((a, b) => (a < b ? -1 : 1)));
-    expect(ids.parse(ids.forCode('invoice').nextId()).sequence).toBe(0);
-    expect(ids.status().counters).toMatchObject({ issued: all.length + 1, codes: 1 });
-    await app.close();
-  });
+  if (isOfTier) {
+    it('serves every call', async () => {
+      const app = await startApp([typeorm(database.options), RaindropModule.forRoot(OPTIONS)]);
+      const ids = app.get(IdService);
+      const wait: WaitOptions = { timeoutMs: 60_000 };
+      const all = [
+        ids.nextId(),
+        BigInt(ids.nextString()),
+        ...ids.nextIds(2),
+        ...ids.nextStrings(2).map(BigInt),
+        ...ids.fill(new BigInt64Array(2)),
+        await ids.nextIdAsync(undefined, wait),
+        BigInt(await ids.nextStringAsync()),
+        ...(await ids.nextIdsAsync(2)),
+        ...(await ids.nextStringsAsync(2)).map(BigInt),
+        ...(await ids.fillAsync(new BigInt64Array(2))),
+      ];
+      expect(new Set(all).size).toBe(all.length);
+      expect(all).toEqual([...all].sort((a, b) => (a < b ? -1 : 1)));
+      expect(ids.parse(ids.forCode('invoice').nextId()).sequence).toBe(0);
+      expect(ids.status().counters).toMatchObject({ issued: all.length + 1, codes: 1 });
+      await app.close();
+    });
+  }
 });
 
 describe('The ways to configure RaindropModule', () => {

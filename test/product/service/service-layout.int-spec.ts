@@ -2,12 +2,12 @@ import { IdService } from '@raindrop/nestjs';
 import { createService } from '../../../apps/id-service/src/create-service.js';
 import type { ServiceDatabase } from '../../../apps/id-service/src/database/open-database.js';
 import { readServiceConfig } from '../../../apps/id-service/src/service-config.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
+import { kindsOfTier, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 
 const DEFAULT = '1000@1767225600:t33.w10.b1.s18.e1=0';
 const NUMBER = '1000@1767225600:t30.w8.b1.s13.e1=0';
 
-describe.each(databaseKinds)('LAYOUT of an ID service on %s', (kind) => {
+describe.each(kindsOfTier)('LAYOUT of an ID service on %s', (kind) => {
   let database: TestDatabase;
 
   beforeEach(async () => {

@@ -18,9 +18,9 @@ const LAYOUT = { timeUnit: 'second', startTimeStamp: '2024-01-01', timeStampLeng
 /** So short that its reach is over within seconds. */
 const SHORT_LEASE = {
   ...{ heartbeatIntervalMs: 200, leaseMs: 1_500, horizonMs: 1_500, graceMs: 200, opTimeoutMs: 1_000 },
-  maxClockSkewMs: 2_000,
+  maxClockSkewMs: 1_000,
 };
-const SHORT_REACH_MS = 3_200;
+const SHORT_REACH_MS = 4_500;
 
 const SILENT = { log: () => {}, warn: () => {}, error: () => {} };
 

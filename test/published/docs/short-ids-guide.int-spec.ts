@@ -4,7 +4,7 @@ import { ShortIdGenerator } from '../../../libs/core/src/short-id/short-id-gener
 import { shortIdLayout } from '../../../libs/core/src/short-id/short-id.js';
 import { createGenerator } from '../../../libs/core/src/zero-config/create-generator.js';
 import { startApp, typeorm } from '../../support/module/module-fixture.js';
-import { databaseKinds, testDatabase } from '../../support/servers/test-databases.js';
+import { kindsOfTier, testDatabase } from '../../support/servers/test-databases.js';
 import { expectSince } from '../../support/expect-since.js';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 
@@ -29,7 +29,7 @@ describe('The examples of docs/presets.md#short-ids', () => {
     Object,
   };
 
-  it.each(databaseKinds)('issue scene ids with workers leased from %s, also after a restart', async (kind) => {
+  it.each(kindsOfTier)('issue scene ids with workers leased from %s, also after a restart', async (kind) => {
     const database = await testDatabase(kind);
     const { QrModule, QrCodes } = runBlock(qrModule!, { ...scope, IdService: Object }) as unknown as Shown;
     const scenes = new Set<number>();

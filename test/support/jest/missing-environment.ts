@@ -1,7 +1,10 @@
 import type { Circus } from '@jest/types';
 import { TestEnvironment } from 'jest-environment-node';
+import { keepCompiledCode } from './compiled-code';
 import { isMissingForTests, MissingForTests } from './missing-for-tests';
 import { noteLeftOut } from '../servers/run-ledger';
+
+keepCompiledCode();
 
 /**
  * Node's environment, in which a test that met something missing is left out (`skipped`) and noted for the run's last

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSettings } from '../../../libs/node/src/drivers/database-settings.js';
 import type { DataSourceOptions } from 'typeorm';
+import { isFull } from '../../tier';
 import { createDatabase, dropDatabases } from './database-admin';
 import { noteDatabase, type MadeDatabase } from './run-ledger';
 import { serverAddress } from './server-address';
@@ -20,6 +21,12 @@ export const databaseKinds: readonly DatabaseKind[] = [
   'sqlite',
   ...(process.env[serverFacts.mysql.variable] ? (['mysql'] as const) : []),
 ];
+
+/**
+ * For tests of what is ours, whatever the database answers: SQLite in `npm test`, every kind in `npm run test:all`. For
+ * files that both run (`shared` of tiers.cjs).
+ */
+export const kindsOfTier: readonly DatabaseKind[] = isFull ? databaseKinds : ['sqlite'];
 
 /** What means the same to TypeORM and to the drivers. */
 export type TestOptions = DataSourceOptions & DatabaseSettings;

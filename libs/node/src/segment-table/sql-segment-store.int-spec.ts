@@ -4,48 +4,43 @@ import {
   describeSegmentStore,
   type SegmentStoreBench,
 } from '../../../../test/proof/contract/segment-store.contract.js';
-import {
-  type DatabaseKind,
-  databaseKinds,
-  testDatabase,
-  type TestDatabase,
-} from '../../../../test/support/servers/test-databases.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import {
   type AppSegmentStoreBench,
   describeAppSegmentStore,
 } from '../../../../test/proof/contract/app-segment-store.contract.js';
+import { onSharedDatabase, type SharedDatabase } from '../../../../test/support/stores/shared-database.js';
 import { openIdService } from '../open-id-service.js';
 import type { SqlAppSegmentStore, SqlSegmentStore } from './sql-segment-store.js';
 
 describe.each(databaseKinds)('on %s', (kind) => {
-  describeSegmentStore(kind, () => makeBench(kind));
+  const database = onSharedDatabase(kind);
+  describeSegmentStore(kind, () => Promise.resolve(makeBench(database)));
 });
 
-async function makeBench(kind: DatabaseKind): Promise<SegmentStoreBench> {
-  const database = await testDatabase(kind);
-  const others = await new DataSource(database.options).initialize();
+function makeBench({ options, admin, tableName: nameOf }: SharedDatabase): SegmentStoreBench {
   const stores: SqlSegmentStore[] = [];
+  const tableName = nameOf('raindrop_segment');
   return {
     open: (settings) => {
-      const store = openSegmentStore(database.options, settings);
+      const store = openSegmentStore(options, { tableName, ...settings });
       stores.push(store);
       return store;
     },
     change: async (code, change) => {
       const changes = Object.entries(change).map(([column, value]) => `${column} = ${String(value)}`);
-      await others.query(`UPDATE raindrop_segment SET ${changes.join(', ')} WHERE code = '${code}'`);
+      await admin.query(`UPDATE ${tableName} SET ${changes.join(', ')} WHERE code = '${code}'`);
     },
     dispose: async () => {
       await Promise.all(stores.map((store) => store.close()));
-      await others.destroy();
-      await database.drop();
     },
   };
 }
 
 describe('The store of application and shard', () => {
   describe.each(databaseKinds)('on %s', (kind) => {
-    describeAppSegmentStore(kind, () => makeBench(kind));
+    const shared = onSharedDatabase(kind);
+    describeAppSegmentStore(kind, () => Promise.resolve(makeBench(shared)));
 
     // The original service's table; for SQLite and PostgreSQL what that would be.
     it("takes the original service's id_alloc, and adds a column to it", async () => {
@@ -85,34 +80,31 @@ describe('The store of application and shard', () => {
     });
   });
 
-  async function makeBench(kind: DatabaseKind): Promise<AppSegmentStoreBench> {
-    const database = await testDatabase(kind);
-    const others = await new DataSource(database.options).initialize();
+  function makeBench({ options, admin, tableName: nameOf }: SharedDatabase): AppSegmentStoreBench {
     const stores: SqlAppSegmentStore[] = [];
+    const tableName = nameOf('raindrop_app_segment');
     return {
       open: () => {
-        const store = openAppSegmentStore(database.options);
+        const store = openAppSegmentStore(options, { tableName });
         stores.push(store);
         return store;
       },
       change: async (app, shard, change) => {
         const changes = Object.entries(change).map(([column, value]) => `${column} = ${String(value)}`);
-        await others.query(
-          `UPDATE raindrop_app_segment SET ${changes.join(', ')} WHERE app_id = ${app} AND shard_id = ${shard}`,
+        await admin.query(
+          `UPDATE ${tableName} SET ${changes.join(', ')} WHERE app_id = ${app} AND shard_id = ${shard}`,
         );
       },
       rowsOf: async (app) => {
-        const sql = `SELECT COUNT(*) AS rows_found FROM raindrop_app_segment WHERE app_id = ${app}`;
-        return Number((await others.query<{ rows_found: unknown }[]>(sql))[0]!.rows_found);
+        const sql = `SELECT COUNT(*) AS rows_found FROM ${tableName} WHERE app_id = ${app}`;
+        return Number((await admin.query<{ rows_found: unknown }[]>(sql))[0]!.rows_found);
       },
       remove: async (app, shard) => {
         const more = shard === undefined ? '' : ` AND shard_id = ${shard}`;
-        await others.query(`DELETE FROM raindrop_app_segment WHERE app_id = ${app}${more}`);
+        await admin.query(`DELETE FROM ${tableName} WHERE app_id = ${app}${more}`);
       },
       dispose: async () => {
         await Promise.all(stores.map((store) => store.close()));
-        await others.destroy();
-        await database.drop();
       },
     };
   }

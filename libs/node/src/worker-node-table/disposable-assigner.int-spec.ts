@@ -101,7 +101,7 @@ describe.each(databaseKinds)('Disposable worker ids on %s', (kind) => {
     await start(database.options);
     const proxy = await unansweredInsert(database.options as { host: string; port: number });
     const through = { ...database.options, port: proxy.port } as DataSourceOptions;
-    const { workerId } = await openDisposable(through, { opTimeoutMs: 500 }).acquire(request);
+    const { workerId } = await openDisposable(through, { opTimeoutMs: 1_500 }).acquire(request);
     expect([workerId, (await rows()).map(({ id }) => Number(id))]).toEqual([3, [1, 2, 3]]);
     await proxy.stop();
   });

@@ -277,7 +277,7 @@ overPortsOfTier(() => {
       });
 
       it('ends its holder at the next renewal though the original made it', async () => {
-        const service = await serve({ heartbeatIntervalMs: 1_000 });
+        const service = await serve({ heartbeatIntervalMs: 300 });
         const ending = lost(service);
         await drop(WORKERS);
         await run([original(TIME_TYPES[kind]!), `INSERT INTO ${WORKERS} (id, code) VALUES (1, 'go')`]);
@@ -298,7 +298,7 @@ overPortsOfTier(() => {
         { what: 'its row is one that was never in use', anew: 0 },
         { what: 'its row is not there yet, but that of another holder', anew: 1 },
       ])('where $what', async ({ anew }) => {
-        const service = await serve({ heartbeatIntervalMs: 2_000 });
+        const service = await serve({ heartbeatIntervalMs: 500 });
         const [held] = await admin.query<{ id: unknown }[]>(`SELECT id FROM ${WORKERS} WHERE token <> ''`);
         const id = Number(held!.id) + anew;
         const waiting = barred(service);

@@ -13,6 +13,7 @@ import {
   type InsertEvent,
 } from 'typeorm';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { runs } from '../../../../test/tier.js';
 import { systemPorts } from '@raindrop/node/internal';
 import { StaticTenure } from '../../../core/src/generator/tenure.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
@@ -111,6 +112,8 @@ class Witness implements EntitySubscriberInterface {
   }
 }
 
+/** 1,500 in `npm run test:all`: TypeORM compares every two of them. */
+const MANY = runs(1_500);
 const WIDE_ID = /^\d{17,19}$/;
 
 describe.each(databaseKinds)('@GeneratedSnowflake() on %s', (kind) => {
@@ -183,13 +186,13 @@ describe.each(databaseKinds)('@GeneratedSnowflake() on %s', (kind) => {
     expect(await manager.findBy(Tag, { name: 'kept' })).toMatchObject([{ id, uses: 4 }]);
   });
 
-  it('saves and deletes 1,500 rows by ID', async () => {
+  it(`saves and deletes ${MANY} rows by ID`, async () => {
     const repository = dataSource.getRepository(noteSchema);
-    const notes = await repository.save(Array.from({ length: 1_500 }, () => ({ text: 'many' })));
+    const notes = await repository.save(Array.from({ length: MANY }, () => ({ text: 'many' })));
     await repository.save(notes.map((note) => ({ ...note, text: 'changed' })));
-    expect(await repository.countBy({ text: 'changed' })).toBe(1_500);
+    expect(await repository.countBy({ text: 'changed' })).toBe(MANY);
     const { affected } = await repository.delete(notes.map(({ id }) => id));
-    expect(affected).toBe(1_500);
+    expect(affected).toBe(MANY);
     expect(await repository.countBy({ text: 'changed' })).toBe(0);
   });
 
