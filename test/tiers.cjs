@@ -46,7 +46,7 @@ const shared = [
 
 /** What takes longest begins first, or the run waits for it at its end with one core idle. */
 const longest = [
-  'test/proof/simulation/uniqueness',
+  'test/proof/simulation/(broken-rules|uniqueness)',
   'test/product/service/service-processes',
   'test/proof/chaos/chaos.e2e',
   'test/published/bench/bench.e2e',
