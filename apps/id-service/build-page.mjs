@@ -1,5 +1,5 @@
-// Makes one file of the page's scripts, and a compressed twin of each file, beside the service that `nest build` has made.
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+// Copies the page beside the compiled service, its scripts as one file, and makes a compressed twin of each file.
+import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -8,6 +8,9 @@ import { bundle, minifySync } from '@swc/core';
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, '../../dist/apps/id-service/public');
 const jsc = { target: 'es2022', parser: { syntax: 'ecmascript' } };
+
+rmSync(out, { recursive: true, force: true });
+cpSync(join(here, 'public'), out, { recursive: true });
 
 const { page } = await bundle({
   entry: { page: join(here, 'public/scripts/page.js') },

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -5,7 +6,8 @@ import { Child } from '../../support/processes/child.js';
 import { readDocument, typescriptBlocks } from '../../published/docs/typescript-blocks.js';
 
 const ROOT = resolve(__dirname, '../../..');
-const NEST = join(ROOT, 'node_modules/@nestjs/cli/bin/nest.js');
+const CLI = join(__dirname, 'nest-cli');
+const NEST = join(CLI, 'node_modules/@nestjs/cli/bin/nest.js');
 
 /** The module that docs/worker-ids.md shows. */
 const [SHOWN] = typescriptBlocks(readDocument('docs/worker-ids.md#restarts-in-development'));
@@ -63,6 +65,9 @@ async function restarted(block: string, hooks: string): Promise<{ first: string;
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+// Only these tests need the CLI, and much comes with it.
+beforeAll(() => void execFileSync(process.execPath, [join(ROOT, 'tools/install-once.mjs'), CLI], { cwd: ROOT }));
 
 describe('A restart by nest start --watch, with one worker id', () => {
   it('gets the worker id at once where shutdown hooks are enabled', async () => {

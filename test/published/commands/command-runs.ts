@@ -43,7 +43,7 @@ export const RUNS: Readonly<Record<string, CommandRun>> = {
   },
   'npm run clean:libs': { within: 'clean' },
   'npm run build': { within: 'start' },
-  'npm run build:libs': { within: 'build' },
+  'npm run build:libs': { within: 'demo' },
   'npm run install:types': { within: 'build:packages' },
   'npm run build:packages': { by: '.ci/run' },
   'npm run build:orm': { within: 'test:all' },

@@ -106,12 +106,9 @@ describe('The Dockerfile', () => {
     expect([...needed].filter((name) => kept[name] === undefined).sort()).toEqual([]);
   });
 
-  it('starts what nest build has built, as process 1, not as root', () => {
+  it('starts what npm run build has built, as process 1, not as root', () => {
     const { compilerOptions } = readData<{ compilerOptions: { outDir: string } }>('apps/id-service/tsconfig.app.json');
-    const { entryFile } = readData<{ projects: { 'id-service': { entryFile: string } } }>('nest-cli.json').projects[
-      'id-service'
-    ];
-    const built = posix.join('apps/id-service', compilerOptions.outDir, `${entryFile}.js`);
+    const built = posix.join('apps/id-service', compilerOptions.outDir, 'main.js');
     expect(execForm('CMD')).toEqual(['node', built]);
     expect(last('USER')).toBe('node');
     expect(last('STOPSIGNAL')).toBe('SIGTERM');

@@ -7,6 +7,7 @@ const TOOLS = [
   'site',
   'test/published/release',
   'libs/orm/types',
+  'test/product/multi-process/nest-cli',
   'test/orms/drizzle',
   'test/orms/kysely',
   'test/orms/mikro-orm',
