@@ -25,7 +25,8 @@ const everyRun = {
   ],
   extensionsToTreatAsEsm: [],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
-  moduleNameMapper: { ...packages, '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'] },
+  moduleNameMapper: packages,
+  resolver: '<rootDir>/test/support/jest/resolver.cjs',
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/libs/[^/]+/dist/'],
 };
 
