@@ -18,7 +18,7 @@ import type { Clock } from '../../../libs/core/src/ports.js';
 import { VirtualTime } from './virtual-time.js';
 import { FaultStore } from './fault-store.js';
 
-/** Thousands of refusals make up a test: nobody reads their stacks, and a global is slow to find in jest. */
+/** A test makes thousands of refusals, and their stacks are never read; a global is slow to find in jest. */
 const Errors = Error;
 
 /** A database with a worker table in it, its clock, and what an operator or a failover may do to it. */
