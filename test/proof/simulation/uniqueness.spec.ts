@@ -3,7 +3,7 @@ import { campaign, runPlan, upTo } from './campaign.js';
 import { failureReport } from './failure-report.js';
 import { randomPlan } from './random-plan.js';
 
-const SCHEDULES = Number(process.env['RAINDROP_SCHEDULES'] ?? runs(500, 20));
+const SCHEDULES = Number(process.env['RAINDROP_SCHEDULES'] ?? runs(500, 14));
 
 /** The seeds of schedules that run twice. */
 const REPLAYED: readonly number[] = isFull ? [7, 42, 2_000_000_011] : [7];

@@ -1,10 +1,12 @@
 import type { Circus } from '@jest/types';
 import { TestEnvironment } from 'jest-environment-node';
 import { keepCompiledCode } from './compiled-code';
+import { disableContexts, noteContexts } from './left-contexts';
 import { isMissingForTests, MissingForTests } from './missing-for-tests';
 import { noteLeftOut } from '../servers/run-ledger';
 
 keepCompiledCode();
+noteContexts();
 
 /**
  * Node's environment, in which a test that met something missing is left out (`skipped`) and noted for the run's last
@@ -20,6 +22,11 @@ export default class MissingEnvironment extends TestEnvironment {
     if (event.name === 'hook_failure' && event.hook.type === 'afterAll' && this.lacks(event.describeBlock)) {
       state.unhandledErrors.pop();
     }
+  }
+
+  override async teardown(): Promise<void> {
+    await super.teardown();
+    disableContexts();
   }
 
   private leaveOut(test: Circus.TestEntry): void {

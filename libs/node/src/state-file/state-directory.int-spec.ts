@@ -5,6 +5,7 @@ import { type FileCalls, StateDirectory, type StateVersion } from './state-direc
 import { gatedFiles } from '../../../../test/support/state-file/gated-files.js';
 import { NaiveFile } from '../../../../test/support/state-file/naive-file.js';
 import { temporaryDirectory } from '../../../../test/support/state-file/temporary-directory.js';
+import { runs } from '../../../../test/tier.js';
 
 /** What can be read, and replaced by compare-and-swap, or so it says. */
 interface Cell {
@@ -107,7 +108,7 @@ describe.each(CELLS)('$name', ({ isSafe, open, prepare }) => {
       expect(successes).toBeGreaterThan(0);
       most = Math.max(most, Math.abs(await lost(path, successes)));
     };
-    await fc.assert(fc.asyncProperty(fc.array(fc.nat(999), { minLength: 5, maxLength: 60 }), trial), { numRuns: 60 });
+    await fc.assert(fc.asyncProperty(fc.array(fc.nat(999), { minLength: 5, maxLength: 60 }), trial), { numRuns: runs(60, 10) });
     if (isSafe) expect(most).toBe(0);
     else expect(most).toBeGreaterThan(0);
   });
