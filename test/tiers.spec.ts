@@ -42,7 +42,7 @@ it('Every test is in one tier, or shared by both', () => {
 
 it('What makes a part of its runs in npm test makes the others in test:all', () => {
   const parted = specs.filter((path) =>
-    /\btier\.js'|\b(overPortsOf|kindsOf)(Tier)\b/.test(readFileSync(resolve(ROOT, path), 'utf8')),
+    /\btier\.js'|\b(overPortsOf|kindsOf)(Tier)\b|\bkinds(InTurn)\b/.test(readFileSync(resolve(ROOT, path), 'utf8')),
   );
   expect(parted.filter((path) => !among(shared, path))).toEqual([]);
 });

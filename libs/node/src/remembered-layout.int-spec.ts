@@ -2,7 +2,7 @@ import { UnclearLayoutError } from '../../core/src/lease/layout-choice.js';
 import { SILENT } from '../../../test/support/module/start-app.js';
 import { overPortsOfTier, sqlDatabase } from '../../../test/support/stores/sql-database.js';
 import { FIRST_LAYOUTS, openRelease, type Release } from '../../../test/product/rolling-start/open-release.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../test/support/servers/test-databases.js';
+import { kindsInTurn, testDatabase, type TestDatabase } from '../../../test/support/servers/test-databases.js';
 import { openIdService } from './open-id-service.js';
 import type { SnowflakeModuleOptions } from './options/service-options.js';
 
@@ -11,7 +11,7 @@ const DEFAULT = '1000@1767225600:t33.w10.b1.s18.e1=0';
 const NUMBER = '1000@1767225600:t30.w8.b1.s13.e1=0';
 
 overPortsOfTier(() => {
-  describe.each(databaseKinds)('A service whose options name no layout, on %s,', (kind) => {
+  describe.each(kindsInTurn(__filename))('A service whose options name no layout, on %s,', (kind) => {
     let database: TestDatabase;
     beforeEach(async () => {
       database = await testDatabase(kind);

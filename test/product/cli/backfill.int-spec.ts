@@ -1,6 +1,6 @@
 import { createLayout, parseId } from '@raindrop/core';
 import { DataSource } from 'typeorm';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
+import { kindsInTurn, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import { databaseUrl } from '../service/service-process.js';
 import { jsonHere, raindropHere } from './cli-in-process.js';
 
@@ -8,7 +8,7 @@ const BITS = { startTimeStamp: '2016-01-01', timeStampLength: 33, workIdLength: 
 const FLAGS = ['--start', '2016-01-01', '--timestamp-bits', '33', '--worker-bits', '10', '--end-bits', '1'];
 const layout = createLayout(BITS, Date.now());
 
-describe.each(databaseKinds)('raindrop backfill on %s', (kind) => {
+describe.each(kindsInTurn(__filename))('raindrop backfill on %s', (kind) => {
   let database: TestDatabase;
   let admin: DataSource;
   let args: string[];

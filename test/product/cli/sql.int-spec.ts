@@ -4,7 +4,7 @@ import { DataSource, type QueryRunner } from 'typeorm';
 import { runs } from '../../tier.js';
 import { SeededRandom } from '../../support/engine/seeded-random.js';
 import {
-  databaseKinds,
+  kindsInTurn,
   testDatabase,
   type DatabaseKind,
   type TestDatabase,
@@ -125,7 +125,7 @@ function textOf(us: bigint): string {
   return `${text}${String(rest).padStart(3, '0')}`;
 }
 
-describe.each(databaseKinds)('on %s', (kind) => {
+describe.each(kindsInTurn(__filename))('on %s', (kind) => {
   const family = FAMILIES[kind];
   let database: TestDatabase;
   let dataSource: DataSource;

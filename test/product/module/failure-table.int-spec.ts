@@ -6,7 +6,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { OPTIONS, startApp, typeorm, useDatabase } from '../../support/module/module-fixture.js';
 import type { PrivateServer } from '../../support/servers/private-server.js';
 import { startMariadb } from '../../support/servers/private-servers.js';
-import { databaseKinds, testDatabase } from '../../support/servers/test-databases.js';
+import { kindsInTurn, testDatabase } from '../../support/servers/test-databases.js';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
 import type { SnowflakeModuleOptions } from '../../../libs/node/src/options/service-options.js';
 import { mysqlDialect } from '../../../libs/node/src/database/mysql-dialect.js';
@@ -24,7 +24,7 @@ const HOURS: SnowflakeModuleOptions = {
 };
 /** In the last seconds of a tick its grants lie in the next one: an hour ends too often to count them. */
 const DAYS: SnowflakeModuleOptions = { ...HOURS, timeUnit: 'day' };
-const servers = databaseKinds.filter((kind) => kind !== 'sqlite');
+const servers = kindsInTurn(__filename).filter((kind) => kind !== 'sqlite');
 
 /** This year's rules of New York: a private server knows no zone by its name. */
 const NEW_YORK = [
@@ -108,7 +108,7 @@ describe.each(servers)("a transaction of the application's on %s, on the only co
   });
 });
 
-describe.each(databaseKinds)('an operator of %s', (kind) => {
+describe.each(kindsInTurn(__filename))('an operator of %s', (kind) => {
   const database = useDatabase(kind, 'test');
 
   it('who lowers an odometer under its holder sees it raised at the next heartbeat', async () => {

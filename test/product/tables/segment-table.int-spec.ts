@@ -1,7 +1,7 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { openAppSegmentStore, openSegmentStore } from '../../support/stores/open-segment-store.js';
 import { limitedAccount, type ServerOptions } from '../../support/module/limited-account.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
+import { kindsInTurn, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import type { SupportedDatabase } from '../../../libs/node/src/database/supported-database.js';
 import { InvalidTableNameError } from '../../../libs/node/src/database/table-name.js';
 import { TableMissingError } from '../../../libs/node/src/tables/prepare-table.js';
@@ -37,7 +37,7 @@ interface Closable {
   close(): Promise<void>;
 }
 
-describe.each(databaseKinds)('on %s the table', (kind) => {
+describe.each(kindsInTurn(__filename))('on %s the table', (kind) => {
   let database: TestDatabase;
   let admin: DataSource;
   const stores = onFreshDatabase(kind, (...given) => ([database, admin] = given));
@@ -137,7 +137,7 @@ describe.each(databaseKinds)('on %s the table', (kind) => {
   });
 });
 
-describe.each(databaseKinds)('on %s a migration', (kind) => {
+describe.each(kindsInTurn(__filename))('on %s a migration', (kind) => {
   it('refuses a table that is not ours, and is not noted as run', async () => {
     const database = await testDatabase(kind);
     const source = await new DataSource({ ...database.options, migrations: [segmentTableMigration()] }).initialize();
@@ -151,32 +151,35 @@ describe.each(databaseKinds)('on %s a migration', (kind) => {
   });
 });
 
-describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('an account without rights on %s', (kind) => {
-  it('is told which statements somebody has to run for it', async () => {
-    const database = await testDatabase(kind);
-    const account = await limitedAccount(kind, database.options as ServerOptions, 'of-no-worth');
-    const store = openSegmentStore(account.options);
-    await expect(store.prepare()).rejects.toMatchObject({
-      errorCode: 'TABLE_MISSING',
-      message: expect.stringContaining('its account may not create it') as string,
-      sql: segmentTableSql(account.options.type),
+describe.each(kindsInTurn(__filename).filter((kind) => kind !== 'sqlite'))(
+  'an account without rights on %s',
+  (kind) => {
+    it('is told which statements somebody has to run for it', async () => {
+      const database = await testDatabase(kind);
+      const account = await limitedAccount(kind, database.options as ServerOptions, 'of-no-worth');
+      const store = openSegmentStore(account.options);
+      await expect(store.prepare()).rejects.toMatchObject({
+        errorCode: 'TABLE_MISSING',
+        message: expect.stringContaining('its account may not create it') as string,
+        sql: segmentTableSql(account.options.type),
+      });
+      const admin = await new DataSource(database.options).initialize();
+      for (const statement of segmentTableSql(account.options.type)) await admin.query(statement);
+      if (kind === 'postgres') await admin.query(`GRANT SELECT ON raindrop_segment TO ${account.options.username}`);
+      // It may read the table, and no more.
+      await store.prepare();
+      await expect(store.source('orders').reserve({ above: 0n })).rejects.toMatchObject({
+        errorCode: 'DATABASE_REFUSED',
+        refusal: 'rights',
+        retryable: false,
+      });
+      await store.close();
+      await admin.destroy();
+      await database.drop();
+      await account.drop();
     });
-    const admin = await new DataSource(database.options).initialize();
-    for (const statement of segmentTableSql(account.options.type)) await admin.query(statement);
-    if (kind === 'postgres') await admin.query(`GRANT SELECT ON raindrop_segment TO ${account.options.username}`);
-    // It may read the table, and no more.
-    await store.prepare();
-    await expect(store.source('orders').reserve({ above: 0n })).rejects.toMatchObject({
-      errorCode: 'DATABASE_REFUSED',
-      refusal: 'rights',
-      retryable: false,
-    });
-    await store.close();
-    await admin.destroy();
-    await database.drop();
-    await account.drop();
-  });
-});
+  },
+);
 
 describe('the migrations', () => {
   it.each([123, 1_704_067_200_000.5, Number.NaN])('refuse the timestamp %p', (timestamp) => {

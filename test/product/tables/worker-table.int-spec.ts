@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { openStore, takeRow } from '../../support/stores/open-store.js';
 import { originalInsertSql, originalTableSql, originalTakeSql } from '../../support/stores/original-table.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
+import { kindsInTurn, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import { TableMissingError } from '../../../libs/node/src/tables/prepare-table.js';
 import type { SupportedDatabase } from '../../../libs/node/src/database/supported-database.js';
 import type { SqlWorkerStore } from '../../../libs/node/src/worker-table/sql-worker-store.js';
@@ -12,7 +12,7 @@ import { onFreshDatabase } from '../../support/stores/fresh-database.js';
 
 const RANGE = { min: 1, max: 4 };
 
-describe.each(databaseKinds)('the worker table on %s', (kind) => {
+describe.each(kindsInTurn(__filename))('the worker table on %s', (kind) => {
   let database: TestDatabase;
   let admin: DataSource;
   const stores = onFreshDatabase(kind, (...given) => ([database, admin] = given));
@@ -220,7 +220,7 @@ describe.each(databaseKinds)('the worker table on %s', (kind) => {
   });
 });
 
-describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))(
+describe.each(kindsInTurn(__filename).filter((kind) => kind !== 'sqlite'))(
   'an account without rights to create on %s',
   (kind) => {
     const account = `raindrop_${randomBytes(6).toString('hex')}`;

@@ -8,7 +8,7 @@ const used = new Set<AsyncLocalStorage<unknown>>();
  * promise of the process then asks all of them: a worker's fortieth file took a third longer than its first.
  */
 export function noteContexts(): void {
-  AsyncLocalStorage.prototype.run = function (this: AsyncLocalStorage<unknown>, ...rest: unknown[]) {
+  AsyncLocalStorage.prototype.run = function (this: AsyncLocalStorage<unknown>, ...rest: unknown[]): unknown {
     used.add(this);
     return Reflect.apply(run, this, rest);
   } as typeof run;

@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { DatabaseSettings } from '../../../libs/node/src/drivers/database-settings.js';
 import type { DataSourceOptions } from 'typeorm';
 import { isFull } from '../../tier';
@@ -27,6 +27,16 @@ export const databaseKinds: readonly DatabaseKind[] = [
  * files that both run (`shared` of tiers.cjs).
  */
 export const kindsOfTier: readonly DatabaseKind[] = isFull ? databaseKinds : ['sqlite'];
+
+/**
+ * For suites of which each kind runs all: SQLite and one of the servers in `npm test`, by the file's name; the others in
+ * `npm run test:all`.
+ */
+export function kindsInTurn(file: string): readonly DatabaseKind[] {
+  const servers = databaseKinds.filter((kind) => kind !== 'sqlite');
+  const turn = servers[[...basename(file)].length % servers.length];
+  return databaseKinds.filter((kind) => (kind === 'sqlite' || kind === turn) !== isFull);
+}
 
 /** What means the same to TypeORM and to the drivers. */
 export type TestOptions = DataSourceOptions & DatabaseSettings;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { ENDINGS, RefusingProxy } from '../../../../test/support/proxies/refusing-proxy.js';
 import { refusalsOf } from '../../../../test/support/proxies/refusals.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { kindsInTurn, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { until } from '../../../../test/support/until.js';
 import { overBothPorts, sqlDatabase } from '../../../../test/support/stores/sql-database.js';
 import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
@@ -11,7 +11,7 @@ import { OwnDatabase } from './own-database.js';
 
 overBothPorts(() => {
   // An error without a listener would end the process; here it fails the test that runs.
-  describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))('a connection that %s refuses', (kind) => {
+  describe.each(kindsInTurn(__filename).filter((kind) => kind !== 'sqlite'))('a connection that %s refuses', (kind) => {
     let server: TestDatabase;
     let proxy: RefusingProxy;
     let database: OwnDatabase;
@@ -106,7 +106,7 @@ const LOCKS = {
   mysql: { names: ['INNODB STATUS', 'semi-synchronous replication'], not: 'synchronous_standby_names' },
 };
 
-describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))(
+describe.each(kindsInTurn(__filename).filter((kind) => kind !== 'sqlite'))(
   'A row that another session has locked on %s',
   (kind) => {
     it('is explained in words of that database', async () => {

@@ -108,7 +108,9 @@ describe.each(CELLS)('$name', ({ isSafe, open, prepare }) => {
       expect(successes).toBeGreaterThan(0);
       most = Math.max(most, Math.abs(await lost(path, successes)));
     };
-    await fc.assert(fc.asyncProperty(fc.array(fc.nat(999), { minLength: 5, maxLength: 60 }), trial), { numRuns: runs(60, 10) });
+    await fc.assert(fc.asyncProperty(fc.array(fc.nat(999), { minLength: 5, maxLength: 60 }), trial), {
+      numRuns: runs(60, 10),
+    });
     if (isSafe) expect(most).toBe(0);
     else expect(most).toBeGreaterThan(0);
   });

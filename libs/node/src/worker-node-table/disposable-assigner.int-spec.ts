@@ -2,7 +2,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { startMariadb, startPostgres } from '../../../../test/support/servers/private-servers.js';
 import {
   type DatabaseKind,
-  databaseKinds,
+  kindsInTurn,
   testDatabase,
   type TestDatabase,
 } from '../../../../test/support/servers/test-databases.js';
@@ -11,7 +11,7 @@ import { unansweredInsert } from '../../../../test/support/stores/unanswered-ins
 
 const TABLE = 'raindrop_worker_node';
 
-describe.each(databaseKinds)('Disposable worker ids on %s', (kind) => {
+describe.each(kindsInTurn(__filename))('Disposable worker ids on %s', (kind) => {
   let database: TestDatabase;
   let admin: DataSource;
 
@@ -242,7 +242,7 @@ const TRUSTED: Readonly<Record<DatabaseKind, readonly (readonly [name: string, m
   mysql: [['has a unique key', { id: 'int AUTO_INCREMENT', keys: 'UNIQUE KEY (id), KEY (id, port)' }]],
 };
 
-describe.each(databaseKinds)('On %s a table of starts whose id', (kind) => {
+describe.each(kindsInTurn(__filename))('On %s a table of starts whose id', (kind) => {
   let database: TestDatabase;
   let admin: DataSource;
 

@@ -6,7 +6,7 @@ import { openStore, takeRow } from '../../../../test/support/stores/open-store.j
 import { SILENT } from '../../../../test/support/module/start-app.js';
 import { overPortsOfTier, sqlDatabase } from '../../../../test/support/stores/sql-database.js';
 import { startMariadb } from '../../../../test/support/servers/private-servers.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { kindsInTurn, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import type { IdService } from '../id-service.js';
 import { openIdService } from '../open-id-service.js';
 import type { SnowflakeModuleOptions } from '../options/service-options.js';
@@ -34,7 +34,7 @@ const TIME_TYPES: Readonly<Record<string, string>> = {
 };
 
 overPortsOfTier(() => {
-  describe.each(databaseKinds)('A worker table on %s that vanished', (kind) => {
+  describe.each(kindsInTurn(__filename))('A worker table on %s that vanished', (kind) => {
     let database: TestDatabase;
     let admin: DataSource;
     const stores: SqlWorkerStore[] = [];

@@ -1,5 +1,10 @@
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import {
+  databaseKinds,
+  kindsInTurn,
+  testDatabase,
+  type TestDatabase,
+} from '../../../../test/support/servers/test-databases.js';
 import { waitersOn } from '../../../../test/support/stores/lock-waiters.js';
 import { until } from '../../../../test/support/until.js';
 import { businessNumber } from './business-number.js';
@@ -7,7 +12,7 @@ import type { BusinessNumberOptions, ResetBy } from './business-number-options.j
 import { prepareBusinessNumbers } from './prepare-business-numbers.js';
 import { transactionWithRetries } from './transaction-with-retries.js';
 
-describe.each(databaseKinds)('businessNumber() on %s', (kind) => {
+describe.each(kindsInTurn(__filename))('businessNumber() on %s', (kind) => {
   let database: TestDatabase;
   let dataSource: DataSource;
 
@@ -257,7 +262,7 @@ const TEMPLATE = 'INV-{yyyy}-{MM}-{seq}';
 
 const CHANGED = { errorCode: 'NUMBER_RESET_CHANGED' };
 
-describe.each(databaseKinds)('a change of resetBy while old and new instances run, on %s', (kind) => {
+describe.each(kindsInTurn(__filename))('a change of resetBy while old and new instances run, on %s', (kind) => {
   let database: TestDatabase;
   let dataSources: DataSource[];
 

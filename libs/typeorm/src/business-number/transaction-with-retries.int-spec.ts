@@ -2,7 +2,7 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import {
   type DatabaseKind,
-  databaseKinds,
+  kindsInTurn,
   testDatabase,
   type TestDatabase,
 } from '../../../../test/support/servers/test-databases.js';
@@ -191,7 +191,7 @@ async function settled<T>(call: Promise<T>): Promise<T> {
 
 const BOTH = [() => true, () => true] as const;
 
-describe.each(databaseKinds)('transactionWithRetries() inside another one on %s', (kind) => {
+describe.each(kindsInTurn(__filename))('transactionWithRetries() inside another one on %s', (kind) => {
   let databases: TestDatabase[];
   let x: DataSource;
   let y: DataSource;
