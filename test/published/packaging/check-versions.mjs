@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { apps } from './apps.mjs';
 import { repository } from './pack-libraries.mjs';
 
-/** docs/versions.md lists every combination that is run, and every peer with its range; our own have one version. */
+/**
+ * docs/versions.md lists every combination that is run, and every peer that npm holds to a range; our own have one version.
+ * libs/node/src/system/peer-versions.spec.ts compares the optional ones.
+ */
 export function checkVersions(packages) {
   const lines = readFileSync(join(repository, 'docs', 'versions.md'), 'utf8').split('\n');
   const ours = new Map(packages.map(({ manifest }) => [manifest.name, manifest.version]));
@@ -15,7 +18,7 @@ export function checkVersions(packages) {
       (app) => `| ${app.nest} | ${app.module} | ${app.typeorm} | ${app.terminus} | ${app.jest ? 'ts-jest' : '-'} |`,
     ),
     ...peers
-      .filter(({ name }) => !ours.has(name))
+      .filter(({ name, range }) => !ours.has(name) && range !== '*')
       .map(({ name, range }) => `| \`${name}\` | \`${range.replaceAll('|', '\\|')}\` |`),
   ];
   return [

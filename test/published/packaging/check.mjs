@@ -13,6 +13,7 @@ import { apps, nameOf } from './apps.mjs';
 import { checkApp } from './check-app.mjs';
 import { checkContents } from './check-contents.mjs';
 import { checkDependencies } from './check-dependencies.mjs';
+import { checkPeers } from './check-peers.mjs';
 import { checkTypes } from './check-types.mjs';
 import { checkVersions } from './check-versions.mjs';
 import { packLibraries } from './pack-libraries.mjs';
@@ -29,6 +30,7 @@ const steps = {
   types: checkTypes,
   dependencies: checkDependencies,
   versions: checkVersions,
+  peers: checkPeers,
   ...Object.fromEntries(
     apps.map((app) => [nameOf(app), (packages, ...where) => checkApp(app, withoutOrm(packages), ...where)]),
   ),

@@ -5,7 +5,7 @@ import { nameOf } from './apps.mjs';
 import { repository } from './pack-libraries.mjs';
 
 /** Strict about peers: a combination that npm would only accept with --force is not supported. */
-const NPM_FLAGS = [
+export const NPM_FLAGS = [
   '--strict-peer-deps',
   '--prefer-offline',
   '--ignore-scripts',
