@@ -20,6 +20,17 @@ const OLD = [
 /** What npm holds to a range, and the compiler that has no API for other programs. */
 const OTHERS = { '@nestjs/common': '12', '@nestjs/core': '12', 'reflect-metadata': '0.2', rxjs: '7', typescript: '7' };
 
+const MODULE = `import { Module } from '@nestjs/common';
+
+@Module({ imports: [] })
+export class AppModule {}
+`;
+const MAIN = `import { NestFactory } from '@nestjs/core';
+import { AppModule } from './app.module';
+
+void NestFactory.create(AppModule).then((app) => app.listen(3000));
+`;
+
 /**
  * An application with releases that Raindrop does not support: npm installs all packages beside them, and each entry says
  * by one line which versions are supported. A newer release than those that were tested is reported and used.
@@ -35,7 +46,11 @@ export function checkPeers(packages, directory) {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'peers', private: true, dependencies }));
   const { status, stderr } = spawnSync('npm', ['install', ...NPM_FLAGS], { cwd: folder, encoding: 'utf8' });
   if (status !== 0) return [`npm install failed\n${stderr.trim()}`];
-  return [...OLD.flatMap((each) => problemOf(() => refuses(folder, each))), ...problemOf(() => warnsOfNewer(folder))];
+  return [
+    ...OLD.flatMap((each) => problemOf(() => refuses(folder, each))),
+    ...problemOf(() => warnsOfNewer(folder)),
+    ...problemOf(() => readsWithOlderTypescript(folder)),
+  ];
 }
 
 function problemOf(check) {
@@ -62,6 +77,26 @@ function warnsOfNewer(folder) {
   const { stdout, stderr } = load(folder, '@raindrop/orm/kysely');
   assert.deepEqual(JSON.parse(stdout), {}, 'a newer release is not used');
   assert.match(stderr, /RaindropWarning: kysely 99\.0\.0 \(.*\) is newer than what Raindrop was tested with: \^/);
+}
+
+/** The command asks for the API of TypeScript 6 beside version 7, and reads the application once it is there. */
+function readsWithOlderTypescript(folder) {
+  mkdirSync(join(folder, 'src'));
+  writeFileSync(join(folder, 'tsconfig.json'), '{ "compilerOptions": { "experimentalDecorators": true } }');
+  writeFileSync(join(folder, 'src/app.module.ts'), MODULE);
+  writeFileSync(join(folder, 'src/main.ts'), MAIN);
+  const args = ['node_modules/.bin/raindrop', 'init', '--project', '.', '--module-only'];
+  const init = () => spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', timeout: PROGRAM_MS });
+  const first = init();
+  const cure = 'npm install --save-dev @typescript/typescript6';
+  assert.match(first.stderr, new RegExp(`has TypeScript 7\\.\\d+\\.\\d+, which has no API .*: ${cure}$`, 'm'));
+  assert.equal(first.status, 2);
+  const [npm, ...words] = cure.split(' ');
+  const installed = spawnSync(npm, [...words, ...NPM_FLAGS], { cwd: folder, encoding: 'utf8' });
+  assert.equal(installed.status, 0, installed.stderr);
+  const second = init();
+  assert.equal(second.status, 0, second.stderr);
+  assert.match(readFileSync(join(folder, 'src/app.module.ts'), 'utf8'), /RaindropModule\.forRoot\(/);
 }
 
 /** Loads an entry in a process of its own, which prints what it throws as JSON; `{}` for nothing. */
