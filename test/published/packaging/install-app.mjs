@@ -84,6 +84,7 @@ const jestConfig = {
 
 function versionOf(name, app) {
   if (name in (app.older ?? {})) return app.older[name];
+  if (name === 'typescript' && app.typescript !== undefined) return app.typescript;
   if (name === 'typeorm') return app.typeorm;
   if (name === '@nestjs/terminus') return app.terminus;
   return name.startsWith('@nestjs/') ? app.nest : versionHere(name);
