@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { apps } from './apps.mjs';
+import { apps, oldestTypescript } from './apps.mjs';
 import { repository } from './pack-libraries.mjs';
 
 /**
@@ -21,7 +21,9 @@ export function checkVersions(packages) {
       .filter(({ name, range }) => !ours.has(name) && range !== '*')
       .map(({ name, range }) => `| \`${name}\` | \`${range.replaceAll('|', '\\|')}\` |`),
   ];
+  const compiler = `TypeScript ${oldestTypescript.typescript} and later`;
   return [
+    ...(lines.some((line) => line.includes(compiler)) ? [] : [`docs/versions.md lacks ${compiler}`]),
     ...rows.filter((row) => !lines.some((line) => line.startsWith(row))).map((row) => `docs/versions.md lacks ${row}`),
     ...peers
       .filter(({ name, range }) => ours.has(name) && ours.get(name) !== range)
