@@ -79,8 +79,12 @@ async function main(): Promise<void> {
 function explain(error: unknown, config: ServiceConfig | undefined): string {
   if (error instanceof ConfigurationError) return inVariables(error).message;
   if (error instanceof RaindropError) return error.message;
-  const { message, code } = error as { message?: string; code?: string };
+  const { message, code, syscall, hostname } = error as NodeJS.ErrnoException & { readonly hostname?: string };
   const reason = message || code || String(error);
+  if (code === 'EADDRNOTAVAIL' || (syscall === 'getaddrinfo' && hostname === config?.host)) {
+    return `The service cannot start: ${reason}: set HOST to an address of this machine`;
+  }
+  if (syscall === 'listen') return `The service cannot start: ${reason}: set PORT to a free port`;
   const place = config === undefined ? '' : ` (database: ${nameDatabase(config.database)})`;
   return `The service cannot start: ${reason}${place}`;
 }

@@ -4,12 +4,15 @@
  * @module @raindrop/nestjs/class-validator
  */
 
+import { requireSupported } from '@raindrop/node/internal';
 import { buildMessage, ValidateBy, type ValidationOptions } from 'class-validator';
 import { type IdCodec, InvalidIdError } from '@raindrop/core';
 import { MAX_ID, OptionReader, type OptionsOf, readOptions } from '@raindrop/core/internal';
 import { idText, isSnowflakeOptions } from './http/id-text.js';
 import { refuseStandardDecorator } from './http/legacy-decorators.js';
 import { loadClassTransformer } from './http/load-class-transformer.js';
+
+requireSupported('class-validator', () => __filename);
 
 /** The options of {@link IsSnowflake}. */
 export interface IsSnowflakeOptions extends OptionsOf<typeof isSnowflakeOptions> {}

@@ -4,10 +4,13 @@
  * @module @raindrop/nestjs/graphql
  */
 
+import { requireSupported } from '@raindrop/node/internal';
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { InvalidIdError } from '@raindrop/core';
 import { type OptionsOf, type ReadOptions, resolveOptions } from '@raindrop/core/internal';
 import { idText, type IdText, snowflakeScalarOptions } from './http/id-text.js';
+
+requireSupported('graphql', () => __filename);
 
 /** The name of a scalar, and the form of its IDs. */
 export interface SnowflakeScalarOptions extends OptionsOf<typeof snowflakeScalarOptions> {}

@@ -16,8 +16,10 @@ import {
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit, Optional } from '@nestjs/common';
 import type { IdServiceEvents, IdServiceStatus, SegmentServiceStatus, SnowflakeServiceStatus } from '@raindrop/node';
 import type { IssuedByCode, IssuedByCodeOptions, IssuedCounts } from '@raindrop/core';
-import { hostTimers } from '@raindrop/node/internal';
+import { hostTimers, requireSupported } from '@raindrop/node/internal';
 import { IdService } from './id.service.js';
+
+requireSupported('@opentelemetry/api', () => __filename);
 
 /** The version in package.json, as a test checks. The file itself is not read: a bundler would leave it behind. */
 const VERSION = '0.1.0';

@@ -1,9 +1,9 @@
 import { Inject, Module, Optional, type DynamicModule } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import {
-  type ASYNC_OPTIONS_TYPE,
   ConfigurableModuleClass,
-  type OPTIONS_TYPE,
+  type ForRootAsyncOptions,
+  type ForRootOptions,
   wayOf,
   withReadableFailures,
 } from './module/options-factory.js';
@@ -41,7 +41,7 @@ export class RaindropModule extends ConfigurableModuleClass {
    * were meant to be passed.
    * @throws ConfigurationError (when the application starts) naming every option that is wrong
    */
-  static override forRoot(...given: [options?: typeof OPTIONS_TYPE]): DynamicModule {
+  static override forRoot(...given: [options?: ForRootOptions]): DynamicModule {
     const options = given.length === 0 ? {} : given[0]!;
     refuseNonObject('forRoot', options, 'must be called with an object, the options');
     return forOtherCopies(super.forRoot(options), options.name);
@@ -51,7 +51,7 @@ export class RaindropModule extends ConfigurableModuleClass {
    * As {@link forRoot}, with options from `useFactory` (and `inject`), `useClass` or `useExisting`.
    * @throws OptionsFactoryError (when the application starts) when the factory throws
    */
-  static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
+  static override forRootAsync(options: ForRootAsyncOptions): DynamicModule {
     const way = wayOf(options);
     return forOtherCopies(withReadableFailures(super.forRootAsync(options), way), options.name);
   }

@@ -4,9 +4,12 @@
  * @module @raindrop/nestjs/swagger
  */
 
+import { requireSupported } from '@raindrop/node/internal';
 import { ApiParam, type ApiParamOptions, ApiProperty, type ApiPropertyOptions, ApiQuery } from '@nestjs/swagger';
 import { idText, type IdTextOptions } from './http/id-text.js';
 import { refuseStandardDecorator } from './http/legacy-decorators.js';
+
+requireSupported('@nestjs/swagger', () => __filename);
 
 /** The example ID; below 2^53, because every codec can write such an ID. */
 const EXAMPLE = 4_094_321_512_251_394n;

@@ -4,12 +4,15 @@
  * @module @raindrop/nestjs/terminus
  */
 
+import { requireSupported } from '@raindrop/node/internal';
 import { Injectable, Optional } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import type { SegmentServiceStatus, SnowflakeServiceStatus } from '@raindrop/node';
 import { IdsNotReadyError, wallClock } from '@raindrop/core/internal';
 import { ReservationExhaustedError, SequenceExhaustedError } from '@raindrop/core';
 import { IdService } from './id.service.js';
+
+requireSupported('@nestjs/terminus', () => __filename);
 
 /** Days of life left below which health is degraded. */
 const DEGRADED_BELOW_DAYS = 365;

@@ -71,6 +71,7 @@ export {
   type DatabaseRefusal,
   DriverNotInstalledError,
 } from './database/database-errors.js';
+export { UnsupportedVersionError } from './system/peer-versions.js';
 export { UnfitSqliteDriverError, type SqliteVersions } from './database/sqlite-versions.js';
 export { InvalidTableNameError } from './database/table-name.js';
 export { UnsupportedDatabaseError, type SupportedDatabase } from './database/supported-database.js';

@@ -35,6 +35,7 @@ export type { RemoteAnswer, RemoteTransport } from './remote/remote-batch-source
 export { APP_SEGMENT_TABLE, SEGMENT_TABLE } from './segment-table/segment-tables.js';
 export { SqlSegmentStore } from './segment-table/sql-segment-store.js';
 export { registerCopy, otherCopies, describeCopies, type Copy } from './system/package-copies.js';
+export { requireSupported, SUPPORTED_PEERS } from './system/peer-versions.js';
 export { hostTimers, monotonicClock, systemPorts } from './system/system-ports.js';
 export { loadPackage, isMissingPackage } from './system/load-package.js';
 export { createMissing, prepareTable } from './tables/prepare-table.js';

@@ -4,6 +4,7 @@
  * @module @raindrop/orm/kysely
  */
 
+import { requireSupported } from '@raindrop/node/internal';
 import type { Dialect } from 'kysely';
 import { newIdsOf, type SnowflakeColumns } from './kysely/columns.js';
 import { fillingCompiler } from './kysely/compiler.js';
@@ -14,6 +15,8 @@ export { InsertRefusedError, type InsertRefusal, type KeyIds, type KeyOptions } 
 export type { SnowflakeColumns } from './kysely/columns.js';
 export { checkPrecision, type KyselyLike } from './kysely/precision.js';
 export { type PrecisionOptions, type PrecisionReport, RoundedIdsError } from './precision.js';
+
+requireSupported('kysely', () => __filename);
 
 /** A dialect of Kysely. Kysely's own types differ between its ES and CommonJS builds, so they are not named here. */
 export interface DialectLike {

@@ -4,6 +4,7 @@
  * @module @raindrop/orm/mikro-orm
  */
 
+import { requireSupported } from '@raindrop/node/internal';
 export { InsertRefusedError, type InsertRefusal, type KeyOptions } from './ids.js';
 export { withSnowflakes } from './mikro-orm/entity-manager.js';
 export {
@@ -14,3 +15,6 @@ export {
 } from './mikro-orm/key.js';
 export { checkPrecision, type MikroOrmLike } from './mikro-orm/precision.js';
 export { type PrecisionOptions, type PrecisionReport, RoundedIdsError } from './precision.js';
+
+requireSupported('@mikro-orm/core', () => __filename);
+requireSupported('@mikro-orm/decorators', () => __filename);

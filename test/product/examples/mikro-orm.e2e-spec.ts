@@ -1,4 +1,4 @@
-import { answersAsShown } from './answers-as-shown.js';
+import { answersAsShown, namesTakenPort } from './answers-as-shown.js';
 import { BuiltExample } from './built-example.js';
 import { send } from './send.js';
 
@@ -20,6 +20,9 @@ describe('The example "mikro-orm"', () => {
   afterAll(() => example.drop());
 
   it('answers as its README shows', () => answersAsShown(example, 'examples/mikro-orm/README.md'));
+
+  it('names the variable of a port that is taken', () =>
+    namesTakenPort((environment) => example.start(undefined, environment)));
 
   it('gives each order an ID of its own, which a restart repeats for none', async () => {
     const place = async (url: string, reference: string): Promise<Order> => {

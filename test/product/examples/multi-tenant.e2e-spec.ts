@@ -1,4 +1,4 @@
-import { answersAsShown } from './answers-as-shown.js';
+import { answersAsShown, namesTakenPort } from './answers-as-shown.js';
 import { BuiltExample } from './built-example.js';
 import { send, type Answer } from './send.js';
 
@@ -62,4 +62,7 @@ describe('The example "multi-tenant"', () => {
   });
 
   it('answers as its README shows', () => answersAsShown(example, 'examples/multi-tenant/README.md'));
+
+  it('names the variable of a port that is taken', () =>
+    namesTakenPort((environment) => example.start(undefined, environment)));
 });

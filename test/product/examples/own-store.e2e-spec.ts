@@ -1,5 +1,5 @@
 import { runCommand } from '../../support/servers/run-command.js';
-import { answersAsShown } from './answers-as-shown.js';
+import { answersAsShown, namesTakenPort } from './answers-as-shown.js';
 import { BuiltExample } from './built-example.js';
 import { send } from './send.js';
 
@@ -17,6 +17,9 @@ describe('The example "own-store"', () => {
   afterAll(() => example.drop());
 
   it('answers as its README shows', () => answersAsShown(example, 'examples/own-store/README.md'));
+
+  it('names the variable of a port that is taken', () =>
+    namesTakenPort((environment) => example.start(undefined, environment)));
 
   it('passes the contract, by the test runner of Node', async () => {
     await runCommand('npm', ['test'], { cwd: example.folder, withinMs: TESTS_MS });

@@ -1,4 +1,4 @@
-import { answersAsShown } from './answers-as-shown.js';
+import { answersAsShown, namesTakenPort } from './answers-as-shown.js';
 import { BuiltExample } from './built-example.js';
 import { send } from './send.js';
 
@@ -22,6 +22,9 @@ describe('The example "prisma"', () => {
   afterAll(() => example.drop());
 
   it('answers as its README shows', () => answersAsShown(example, 'examples/prisma/README.md'));
+
+  it('names the variable of a port that is taken', () =>
+    namesTakenPort((environment) => example.start(undefined, environment)));
 
   it('gives no ID twice when one of two processes is killed, and has every order after that', async () => {
     const place = async (url: string, customer: string): Promise<Order> =>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Listening } from '../../support/processes/listening.js';
-import { answersAsShown } from './answers-as-shown.js';
+import { answersAsShown, namesTakenPort } from './answers-as-shown.js';
 import { BuiltExample } from './built-example.js';
 import { send } from './send.js';
 
@@ -46,6 +46,11 @@ describe('The example "two-data-centres"', () => {
   };
 
   it('answers as its README shows', () => answersAsShown(example, 'examples/two-data-centres/README.md'));
+
+  it('names the variable of a port that is taken', () =>
+    namesTakenPort((environment) =>
+      example.start(folder, { APART_BY: 'end-bits', DATA_CENTRE: 'north', ...environment }),
+    ));
 
   it('by worker ranges: two processes in each, and no ID twice', async () => {
     const norths = await Promise.all([start('worker-ranges', 'north'), start('worker-ranges', 'north')]);

@@ -95,6 +95,11 @@ describe('An ID service process that cannot start', () => {
       { DATABASE_URL: 'postgres://u:secret@127.0.0.1:9/none' },
       /The service cannot start: .*ECONNREFUSED.* \(database: postgres:\/\/127\.0\.0\.1:9\/none\)/,
     ],
+    [
+      'an address of another host',
+      { HOST: '192.0.2.1' },
+      /^The service cannot start: listen EADDRNOTAVAIL: .*192\.0\.2\.1.*: set HOST to an address of this machine$/m,
+    ],
   ])('says why in one message: %s', async (_, environment, message) => {
     const failure = await startServiceProcess({ environment }).catch((error: unknown) => error as Error);
     expect(failure).toBeInstanceOf(Error);
@@ -124,7 +129,9 @@ describe('An ID service process that cannot start', () => {
     const first = await startServiceProcess({ databaseUrl: url });
     try {
       const environment = { PORT: new URL(first.url).port, RAINDROP_MAX_WORKER_ID: '2' };
-      await expect(startServiceProcess({ databaseUrl: url, environment })).rejects.toThrow(/EADDRINUSE/);
+      await expect(startServiceProcess({ databaseUrl: url, environment })).rejects.toThrow(
+        /^The service cannot start: listen EADDRINUSE: .*: set PORT to a free port$/m,
+      );
       const second = await startServiceProcess({ databaseUrl: url, environment: { RAINDROP_MAX_WORKER_ID: '2' } });
       expect((await second.stop()).code).toBe(0);
     } finally {

@@ -73,7 +73,7 @@ export const SHELL_RULES: readonly ShellRule[] = [
   },
   ...['drizzle', 'mikro-orm', 'multi-tenant', 'own-store', 'prisma', 'two-data-centres'].map((name) => ({
     documents: new RegExp(`^examples/${name}/`),
-    commands: /^(\w+=\S+ )*npm start$|^curl /,
+    commands: /^\(cd \.\.\/\.\. && npm ci && npm run build:(libs|orm)\)$|^(\w+=\S+ )*npm start$|^curl /,
     place: guide(`test/product/examples/${name}.e2e-spec.ts`),
   })),
   {

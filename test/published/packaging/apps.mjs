@@ -18,7 +18,10 @@ export const apps = [
   },
 ];
 
+/** It is compiled only, by the oldest TypeScript that docs/versions.md states. */
+export const oldestTypescript = { ...apps.at(-1), jest: false, typescript: '5.0' };
+
 /** What the step is called: `nest12-esm`. */
 export function nameOf(app) {
-  return `nest${app.nest}-${app.module}`;
+  return `nest${app.nest}-${app.module}${app.typescript === undefined ? '' : '-oldest-typescript'}`;
 }

@@ -40,6 +40,27 @@ export async function checkApp(app, packages, directory) {
   return [];
 }
 
+/**
+ * A fresh app that is only compiled: the declarations of our packages are for older compilers too. Those of other packages
+ * may be for newer ones.
+ */
+export function checkCompiler(app, packages, directory) {
+  const folder = join(directory, nameOf(app));
+  try {
+    installApp(app, packages, folder);
+    console.log(`${nameOf(app)}: ${installedVersions(folder).join(', ')}`);
+    const args = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--pretty', 'false'];
+    const { status, signal, stdout } = spawnSync(process.execPath, args, {
+      ...{ cwd: folder, encoding: 'utf8', timeout: PROGRAM_MS, killSignal: 'SIGKILL' },
+    });
+    const errors = stdout.split('\n').filter((line) => /error TS\d/.test(line));
+    if (status !== 0 && errors.length === 0) return [`tsc ended with ${signal ?? status}: ${stdout}`];
+    return errors.filter((line) => !/^node_modules\/(?!@raindrop\/)/.test(line));
+  } catch (error) {
+    return [error.message];
+  }
+}
+
 function installedVersions(folder) {
   const dependencies = ['@nestjs/core', '@nestjs/typeorm', 'typeorm', '@nestjs/terminus', 'typescript'];
   return dependencies.map((name) => {

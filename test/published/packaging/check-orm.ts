@@ -35,7 +35,7 @@ interface OrmApp {
   readonly table: string;
   /** Runs in the folder of the application before the compiler. */
   readonly generate?: readonly [string, ...string[]];
-  /** Stands behind the example. Its last line prints the IDs of all orders, as the application reads them. */
+  /** Stands in the example before it closes. Its last line prints the IDs of all orders, as the application reads them. */
   readonly after: string;
 }
 
@@ -49,8 +49,6 @@ export const ormApps: readonly OrmApp[] = [
     after: `
 const stored: { id: string }[] = await db.selectFrom('orders').select('id').execute();
 if (stored[0]!.id !== id) throw new Error('the insert has told another ID');
-await db.destroy();
-await ids.close();
 console.log(JSON.stringify(stored.map((each) => each.id)));
 `,
   },
@@ -67,7 +65,6 @@ console.log(JSON.stringify(stored.map((each) => each.id)));
 await db.insert(lines).values({ orderId: order!.id });
 const stored: { id: string }[] = await db.select({ id: lines.orderId }).from(lines);
 console.log(JSON.stringify(stored.map((each) => each.id)));
-process.exit();
 `,
   },
   {
@@ -83,7 +80,6 @@ process.exit();
     after: `
 const stored = await prisma.line.findMany({ where: { orderId: order.id }, orderBy: { id: 'asc' } });
 console.log(JSON.stringify(stored.map(({ id }) => String(id))));
-process.exit();
 `,
   },
   {
@@ -101,7 +97,6 @@ await cleo.flush();
 const stored: { id: string }[] = await orm.em.fork().find(Order, {}, { orderBy: { id: 'asc' } });
 if (stored[0]!.id !== bob) throw new Error('the insert has told another ID');
 console.log(JSON.stringify(stored.map((each) => each.id)));
-process.exit();
 `,
   },
   {
@@ -115,7 +110,6 @@ const many = await Order.bulkCreate([{ customer: 'Bob' }, { customer: 'Cleo' }],
 const stored = await Order.findAll({ order: [['id', 'asc']] });
 if (stored[2]!.id !== many[1]!.id) throw new Error('the insert has told another ID');
 console.log(JSON.stringify(stored.map((each) => each.id)));
-process.exit();
 `,
   },
 ];
@@ -171,7 +165,8 @@ async function install(app: OrmApp, packages: readonly PackedLibrary[], folder: 
   const section = readDocument(`docs/orms.md#${app.section}`);
   const [example] = typescriptBlocks(section);
   mkdirSync(join(folder, 'src'), { recursive: true });
-  writeFileSync(join(folder, 'src/main.ts'), `${example!}${app.after}`);
+  const [work, close] = example!.split(/^(?=await ids\.close\(\);)/m);
+  writeFileSync(join(folder, 'src/main.ts'), `${work!}${app.after}${close!}`);
   const schema = /^```prisma\n([^]*?)^```$/m.exec(section)?.[1];
   if (schema !== undefined) {
     mkdirSync(join(folder, 'prisma'));

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { apps } from './apps.mjs';
+import { apps, oldestTypescript } from './apps.mjs';
 import { repository } from './pack-libraries.mjs';
 
-/** docs/versions.md lists every combination that is run, and every peer with its range; our own have one version. */
+/**
+ * docs/versions.md lists every combination that is run, and every peer that npm holds to a range; our own have one version.
+ * libs/node/src/system/peer-versions.spec.ts compares the optional ones.
+ */
 export function checkVersions(packages) {
   const lines = readFileSync(join(repository, 'docs', 'versions.md'), 'utf8').split('\n');
   const ours = new Map(packages.map(({ manifest }) => [manifest.name, manifest.version]));
@@ -15,10 +18,12 @@ export function checkVersions(packages) {
       (app) => `| ${app.nest} | ${app.module} | ${app.typeorm} | ${app.terminus} | ${app.jest ? 'ts-jest' : '-'} |`,
     ),
     ...peers
-      .filter(({ name }) => !ours.has(name))
+      .filter(({ name, range }) => !ours.has(name) && range !== '*')
       .map(({ name, range }) => `| \`${name}\` | \`${range.replaceAll('|', '\\|')}\` |`),
   ];
+  const compiler = `TypeScript ${oldestTypescript.typescript} and later`;
   return [
+    ...(lines.some((line) => line.includes(compiler)) ? [] : [`docs/versions.md lacks ${compiler}`]),
     ...rows.filter((row) => !lines.some((line) => line.startsWith(row))).map((row) => `docs/versions.md lacks ${row}`),
     ...peers
       .filter(({ name, range }) => ours.has(name) && ours.get(name) !== range)

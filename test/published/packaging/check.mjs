@@ -9,10 +9,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { apps, nameOf } from './apps.mjs';
-import { checkApp } from './check-app.mjs';
+import { apps, nameOf, oldestTypescript } from './apps.mjs';
+import { checkApp, checkCompiler } from './check-app.mjs';
 import { checkContents } from './check-contents.mjs';
+import { checkDeclarations } from './check-declarations.mjs';
 import { checkDependencies } from './check-dependencies.mjs';
+import { checkPeers } from './check-peers.mjs';
 import { checkTypes } from './check-types.mjs';
 import { checkVersions } from './check-versions.mjs';
 import { packLibraries } from './pack-libraries.mjs';
@@ -27,11 +29,14 @@ const withoutOrm = (packages) => packages.filter(({ manifest }) => !manifest.nam
 const steps = {
   contents: checkContents,
   types: checkTypes,
+  declarations: checkDeclarations,
   dependencies: checkDependencies,
   versions: checkVersions,
+  peers: checkPeers,
   ...Object.fromEntries(
     apps.map((app) => [nameOf(app), (packages, ...where) => checkApp(app, withoutOrm(packages), ...where)]),
   ),
+  [nameOf(oldestTypescript)]: (packages, ...where) => checkCompiler(oldestTypescript, withoutOrm(packages), ...where),
   ...Object.fromEntries(ormApps.map((app) => [`orm-${app.name}`, (...where) => checkOrm(app, ...where)])),
 };
 

@@ -5,7 +5,7 @@ import { nameOf } from './apps.mjs';
 import { repository } from './pack-libraries.mjs';
 
 /** Strict about peers: a combination that npm would only accept with --force is not supported. */
-const NPM_FLAGS = [
+export const NPM_FLAGS = [
   '--strict-peer-deps',
   '--prefer-offline',
   '--ignore-scripts',
@@ -84,6 +84,7 @@ const jestConfig = {
 
 function versionOf(name, app) {
   if (name in (app.older ?? {})) return app.older[name];
+  if (name === 'typescript' && app.typescript !== undefined) return app.typescript;
   if (name === 'typeorm') return app.typeorm;
   if (name === '@nestjs/terminus') return app.terminus;
   return name.startsWith('@nestjs/') ? app.nest : versionHere(name);

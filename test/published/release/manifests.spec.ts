@@ -16,6 +16,8 @@ const TOOLS = [
   'test/orms/prisma',
   'test/orms/sequelize',
 ];
+/** It has a version of the package for which it stands, as Raindrop checks that. */
+const STANDS_IN = 'test/orms/mikro-orm-6/better-sqlite3';
 const LIBRARIES = ['core', 'node', 'typeorm', 'orm', 'nestjs', 'cli'];
 
 interface Manifest {
@@ -67,7 +69,7 @@ describe('Every manifest', () => {
         name.startsWith(`${scope}/`),
       );
       expect([folder, ours.filter(([, range]) => range !== version)]).toEqual([folder, []]);
-      if (!TOOLS.includes(folder)) expect([folder, each.version]).toEqual([folder, version]);
+      if (![...TOOLS, STANDS_IN].includes(folder)) expect([folder, each.version]).toEqual([folder, version]);
     }
     expect(read('deploy/kubernetes/kustomization.yaml')).toContain(`newTag: ${version}\n`);
     expect(read('docs/operations.md')).toContain(`raindrop-id-service:${version} `);

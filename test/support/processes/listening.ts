@@ -10,11 +10,11 @@ export interface Listening {
 }
 
 /**
- * Starts a server on a free port and waits until it prints where it is `listening at`.
+ * Starts a server on a free port, unless `PORT` names one, and waits until it prints where it is `listening at`.
  * @throws Error with what it printed, when it ends or takes too long
  */
 export async function startListening(command: Command, options: ChildOptions = {}): Promise<Listening> {
-  const child = new Child(command, { ...options, environment: { ...options.environment, PORT: '0' } });
+  const child = new Child(command, { ...options, environment: { PORT: '0', ...options.environment } });
   const [, url] = await child.says(/^listening at (\S+)$/m);
   return {
     url: url!,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type * as TypeScript from 'typescript';
 import { InputError } from '../input-error.js';
-import { projectTypescript } from '../project/open-project.js';
+import { projectTypescript } from '../project/project-typescript.js';
 
 /** A Nest application, as `init --project` reads it. */
 export interface NestProject {

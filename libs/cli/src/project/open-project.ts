@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type * as TypeScript from 'typescript';
-import { createRequire } from 'node:module';
 import { InputError } from '../input-error.js';
+import { projectTypescript } from './project-typescript.js';
 
-/** An application's sources, read with its own TypeScript. */
+/** An application's sources, read with TypeScript. */
 export interface Project {
   readonly ts: typeof TypeScript;
   /** The folder of its configuration; paths are relative to it. */
@@ -15,9 +15,9 @@ export interface Project {
 }
 
 /**
- * Reads an application with the TypeScript that is installed in it.
+ * Reads an application.
  * @param path a folder with a `tsconfig.json`, or such a file of any name
- * @throws InputError when the file is missing or names no files, or the application's TypeScript cannot be used
+ * @throws InputError when the file is missing or names no files, or no TypeScript can be used
  */
 export function openProject(path: string): Project {
   const config = configOf(path);
@@ -49,23 +49,4 @@ function configOf(path: string): string {
   const file = existsSync(full) && statSync(full).isDirectory() ? join(full, 'tsconfig.json') : full;
   if (!existsSync(file)) throw new InputError(`--project ${path}: there is no ${file}`);
   return file;
-}
-
-/**
- * Loads the TypeScript that is installed in an application.
- * @throws InputError when there is none, or a version without an API
- */
-export function projectTypescript(folder: string): typeof TypeScript {
-  let found: Partial<typeof TypeScript>;
-  try {
-    found = createRequire(join(folder, 'package.json'))('typescript') as Partial<typeof TypeScript>;
-  } catch {
-    throw new InputError(
-      `--project ${folder} is read with its own TypeScript, which is not installed there: npm install --save-dev typescript`,
-    );
-  }
-  if (typeof found.createProgram === 'function') return found as typeof TypeScript;
-  throw new InputError(
-    `--project ${folder} has TypeScript ${String(found.version)}, which has no API for other programs: use version 5 or 6`,
-  );
 }

@@ -38,18 +38,18 @@ interface Calls<Code extends [code?: string | undefined]> {
    */
   fill(target: BigInt64Array, ...code: Code): BigInt64Array;
   /** Returns the next ID; waits where that helps: for a lease, the clock, the next tick. */
-  nextIdAsync(...codeAndWait: [...Code, wait?: WaitOptions | undefined]): Promise<bigint>;
+  nextIdAsync(...codeAndWait: [...code: Code, wait?: WaitOptions | undefined]): Promise<bigint>;
   /** Returns the next ID as decimal text; waits where that helps. */
-  nextStringAsync(...codeAndWait: [...Code, wait?: WaitOptions | undefined]): Promise<string>;
+  nextStringAsync(...codeAndWait: [...code: Code, wait?: WaitOptions | undefined]): Promise<string>;
   /** Returns `count` IDs, ascending; waits where that helps: a large batch may take the sequences of several ticks. */
-  nextIdsAsync(count: number, ...codeAndWait: [...Code, wait?: WaitOptions | undefined]): Promise<bigint[]>;
+  nextIdsAsync(count: number, ...codeAndWait: [...code: Code, wait?: WaitOptions | undefined]): Promise<bigint[]>;
   /** Returns `count` IDs as decimal texts, ascending; waits where that helps. */
-  nextStringsAsync(count: number, ...codeAndWait: [...Code, wait?: WaitOptions | undefined]): Promise<string[]>;
+  nextStringsAsync(count: number, ...codeAndWait: [...code: Code, wait?: WaitOptions | undefined]): Promise<string[]>;
   /**
    * Fills an array of yours, ascending; waits where that helps. Leave the array alone until the call has settled; it is
    * zeroed when the call rejects.
    */
-  fillAsync(target: BigInt64Array, ...codeAndWait: [...Code, wait?: WaitOptions | undefined]): Promise<BigInt64Array>;
+  fillAsync(target: BigInt64Array, ...codeAndWait: [...code: Code, wait?: WaitOptions | undefined]): Promise<BigInt64Array>;
 }
 
 /**

@@ -7,7 +7,7 @@ import { BEFORE_ALL, comparePositions, type Lane, otherLane, type PerLane, type 
 class TickCursor implements DecimalCursor {
   /** The sequence at which the cursor stands; -1 before the first one. */
   sequence = -1;
-  readonly counter = new BigInt64Array(2);
+  readonly counter: BigInt64Array = new BigInt64Array(2);
   head = '';
   tailBase = Number.NaN;
   /** The ID of sequence 0 as a number; NaN where the tick's IDs may pass 2^53 - 1. */

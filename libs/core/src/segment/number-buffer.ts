@@ -102,7 +102,7 @@ export class NumberCursor implements DecimalCursor {
   /** Index of the segment's last number. */
   end = -1;
   /** The number at `sequence`, and 1. */
-  readonly counter = new BigInt64Array([0n, 1n]);
+  readonly counter: BigInt64Array = new BigInt64Array([0n, 1n]);
   /** The number of index 0; above 2^53 rounded, and never to less than 2^53. */
   numberBase = 0;
   head = '';

@@ -1,4 +1,4 @@
-import { isMissingPackage } from '@raindrop/node/internal';
+import { isMissingPackage, requireSupported } from '@raindrop/node/internal';
 
 /** The part of class-transformer that is used. */
 export interface ClassTransformer {
@@ -11,6 +11,7 @@ export interface ClassTransformer {
 
 /** Loads class-transformer; undefined when it is not installed. */
 export function loadClassTransformer(): ClassTransformer | undefined {
+  requireSupported('class-transformer', () => __filename);
   try {
     // An import statement would fail where it is not installed.
     // eslint-disable-next-line @typescript-eslint/no-require-imports

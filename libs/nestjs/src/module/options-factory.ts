@@ -1,4 +1,11 @@
-import { ConfigurableModuleBuilder, type DynamicModule, type FactoryProvider, type Provider } from '@nestjs/common';
+import {
+  type ConfigurableModuleAsyncOptions,
+  ConfigurableModuleBuilder,
+  type ConfigurableModuleCls,
+  type DynamicModule,
+  type FactoryProvider,
+  type Provider,
+} from '@nestjs/common';
 import { ConfigurationError, RaindropError } from '@raindrop/core';
 import { refuseNonObject } from '@raindrop/node/internal';
 import type { RaindropModuleExtras, RaindropModuleOptions } from '../raindrop.options.js';
@@ -8,6 +15,15 @@ import { createRaindropProviders } from './raindrop.providers.js';
 const WAYS = ['useFactory', 'useClass', 'useExisting'] as const;
 
 type Way = (typeof WAYS)[number];
+
+type FactoryMethod = 'createRaindropOptions';
+
+/** What `forRoot` takes. */
+export type ForRootOptions = RaindropModuleOptions & Partial<RaindropModuleExtras>;
+
+/** What `forRootAsync` takes. */
+export type ForRootAsyncOptions = ConfigurableModuleAsyncOptions<RaindropModuleOptions, FactoryMethod> &
+  Partial<RaindropModuleExtras>;
 
 /** The factory of the options failed; `cause` is what it threw. */
 export class OptionsFactoryError extends RaindropError {
@@ -30,7 +46,7 @@ export class OptionsFactoryError extends RaindropError {
  * Returns the way in which `forRootAsync` makes the options.
  * @throws ConfigurationError when none is named
  */
-export function wayOf(options: typeof ASYNC_OPTIONS_TYPE): Way {
+export function wayOf(options: ForRootAsyncOptions): Way {
   refuseNonObject('forRootAsync', options, `must be called with an object that has one of ${WAYS.join(', ')}`);
   const way = WAYS.find((each) => options[each] !== undefined);
   if (way !== undefined) return way;
@@ -73,17 +89,22 @@ function refuseOtherObject(way: Way, factory: unknown): void {
   throw new ConfigurationError([{ option: way, given, message }]);
 }
 
-export const { ConfigurableModuleClass, OPTIONS_TYPE, ASYNC_OPTIONS_TYPE } =
-  new ConfigurableModuleBuilder<RaindropModuleOptions>({ optionsInjectionToken: RAINDROP_OPTIONS })
-    .setClassMethodName('forRoot')
-    .setFactoryMethodName('createRaindropOptions')
-    .setExtras<RaindropModuleExtras>(
-      { isGlobal: true, name: undefined, dataSource: undefined },
-      (definition, { isGlobal, ...extras }) => ({
-        ...definition,
-        global: isGlobal,
-        providers: [...(definition.providers ?? []), ...createRaindropProviders(extras)],
-        exports: [getIdServiceToken(extras.name)],
-      }),
-    )
-    .build();
+/** Its type is written out: the compiler would write an import that TypeScript before 5.3 cannot read. */
+export const ConfigurableModuleClass: ConfigurableModuleCls<
+  RaindropModuleOptions,
+  'forRoot',
+  FactoryMethod,
+  RaindropModuleExtras
+> = new ConfigurableModuleBuilder<RaindropModuleOptions>({ optionsInjectionToken: RAINDROP_OPTIONS })
+  .setClassMethodName('forRoot')
+  .setFactoryMethodName('createRaindropOptions')
+  .setExtras<RaindropModuleExtras>(
+    { isGlobal: true, name: undefined, dataSource: undefined },
+    (definition, { isGlobal, ...extras }) => ({
+      ...definition,
+      global: isGlobal,
+      providers: [...(definition.providers ?? []), ...createRaindropProviders(extras)],
+      exports: [getIdServiceToken(extras.name)],
+    }),
+  )
+  .build().ConfigurableModuleClass;

@@ -1,6 +1,6 @@
 import type { InjectionToken } from '@nestjs/common';
 import { ConfigurationError } from '@raindrop/core';
-import { isMissingPackage } from '@raindrop/node/internal';
+import { isMissingPackage, requireSupported } from '@raindrop/node/internal';
 import type * as bridge from '@raindrop/typeorm/internal';
 import type { DataSource } from 'typeorm';
 import type { AppDataSource } from './app-data-source.js';
@@ -25,6 +25,7 @@ export function typeormBridge(): typeof bridge {
 
 /** Returns the token of a DataSource of `TypeOrmModule`; undefined when `@nestjs/typeorm` is not installed. */
 export function dataSourceToken(name?: string): InjectionToken | undefined {
+  requireSupported('@nestjs/typeorm', () => __filename);
   try {
     // eslint-disable-next-line @typescript-eslint/no-require-imports
     const nestTypeorm = require('@nestjs/typeorm') as { getDataSourceToken(name?: string): InjectionToken };

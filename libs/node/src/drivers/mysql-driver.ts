@@ -5,6 +5,7 @@ import type { StatementResult } from '../database/dialect.js';
 import type { Driver, DriverConnection } from '../database/sql-database.js';
 import type { DatabaseSettings } from './database-settings.js';
 import { loadDriver } from './load-driver.js';
+import { requireSupported } from '../system/peer-versions.js';
 
 /** These settings change how numbers and rows are read: an application's values are overridden. */
 const SHAPE = {
@@ -24,6 +25,7 @@ export function mysqlDriver(settings: DatabaseSettings, opTimeoutMs: number, soc
   let connection: Connection | undefined;
   return {
     async connect() {
+      requireSupported('mysql2', () => __filename);
       const mysql = await loadDriver(settings.type, 'mysql2', () => import('mysql2'));
       const connecting = mysql.createConnection(configOf(settings, opTimeoutMs, sockets));
       connecting.on('error', () => undefined);

@@ -4,6 +4,7 @@ import type { StatementResult } from '../database/dialect.js';
 import type { Driver, DriverConnection } from '../database/sql-database.js';
 import type { DatabaseSettings } from './database-settings.js';
 import { loadDriver } from './load-driver.js';
+import { requireSupported } from '../system/peer-versions.js';
 
 /** The properties of a connected client that its types leave out. */
 interface OpenedClient {
@@ -30,6 +31,7 @@ export function postgresDriver(settings: DatabaseSettings, opTimeoutMs: number, 
   let client: Client | undefined;
   return {
     async connect() {
+      requireSupported('pg', () => __filename);
       const pg = await loadDriver(settings.type, 'pg', () => import('pg'));
       const connecting = new pg.Client(configOf(settings, opTimeoutMs, sockets));
       // A `false` in the configuration would give way to the default of the whole driver; here it holds.

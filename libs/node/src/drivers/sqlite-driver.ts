@@ -6,6 +6,7 @@ import type { StatementResult } from '../database/dialect.js';
 import type { Driver, DriverConnection } from '../database/sql-database.js';
 import type { DatabaseSettings } from './database-settings.js';
 import { loadDriver } from './load-driver.js';
+import { requireSupported } from '../system/peer-versions.js';
 
 type SqliteClass = new (file: string, options: { readonly timeout: number }) => Database;
 
@@ -30,6 +31,7 @@ export class SqliteDriver implements Driver {
     const { file } = this;
     const { type, extra } = this.settings;
     // The package's types describe the result of require(), which is not that of import().
+    requireSupported('better-sqlite3', () => __filename);
     const Sqlite = await loadDriver(
       type,
       'better-sqlite3',

@@ -4,4 +4,7 @@
  * @module @raindrop/node/public-ids
  */
 
+import { requireSupported } from '../system/peer-versions.js';
 export { publicIds, type PublicIdCodec, type PublicIdBits, type PublicIdOptions } from './public-ids.js';
+
+requireSupported('@noble/ciphers', () => __filename);

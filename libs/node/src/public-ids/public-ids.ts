@@ -34,13 +34,17 @@ export interface PublicIdCodec extends IdCodec {
 /** The bits of a public ID: 53 fit a safe JavaScript number, 63 are those of an ID. */
 export type PublicIdBits = 53 | 63;
 
+// Interfaces, because the compiler writes `Uint8Array` itself as a generic type, which TypeScript before 5.7 does not know.
+interface GivenKeys extends Readonly<Record<string, string | Uint8Array>> {}
+interface SecretKeys extends ReadonlyMap<string, Uint8Array> {}
+
 /** The keys, and the form of the texts. No message shows a value: in the wrong place it may be a key. */
 export const publicIdOptions = {
   /**
    * The secret keys, by ids of 1 to 8 letters and digits, with which the texts begin.
    * @range AES keys of 16, 24 or 32 random bytes, as `Uint8Array` (copied) or as text in hex or base64url
    */
-  keys: option<Readonly<Record<string, string | Uint8Array>>, ReadonlyMap<string, Uint8Array>>(readKeys, {
+  keys: option<GivenKeys, SecretKeys>(readKeys, {
     isRequired: true,
   }),
   /** The id of the key that conceals from now on; the other keys only reveal. @range one of `keys` */

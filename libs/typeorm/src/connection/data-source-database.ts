@@ -17,9 +17,12 @@ import {
   OWN_PARSERS,
   placeOf,
   refuseUnfit,
+  requireSupported,
   sqliteDriverWarning,
   sqliteVersions,
 } from '@raindrop/node/internal';
+
+requireSupported('typeorm', () => __filename);
 
 /**
  * Queries that TypeORM sends to PostgreSQL at every new connection, one round trip each. It needs the answers for entities

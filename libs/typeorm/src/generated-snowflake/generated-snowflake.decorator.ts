@@ -11,8 +11,11 @@ import {
   readOptions,
   text,
 } from '@raindrop/core/internal';
+import { requireSupported } from '@raindrop/node/internal';
 import { UnsupportedColumnError } from './snowflake-errors.js';
 import { SnowflakeTransformer } from './snowflake-transformer.js';
+
+requireSupported('reflect-metadata', () => __filename);
 
 /**
  * Declares a column, by default the primary key, that gets an ID on every insert: `save` of an instance, a plain object
