@@ -49,7 +49,10 @@ interface Calls<Code extends [code?: string | undefined]> {
    * Fills an array of yours, ascending; waits where that helps. Leave the array alone until the call has settled; it is
    * zeroed when the call rejects.
    */
-  fillAsync(target: BigInt64Array, ...codeAndWait: [...code: Code, wait?: WaitOptions | undefined]): Promise<BigInt64Array>;
+  fillAsync(
+    target: BigInt64Array,
+    ...codeAndWait: [...code: Code, wait?: WaitOptions | undefined]
+  ): Promise<BigInt64Array>;
 }
 
 /**
