@@ -1,7 +1,7 @@
 /**
  * Checks what would be published: `node test/published/packaging/check.mjs` for everything, or with the names of steps
- * (`contents`, `types`, `dependencies`, `nest12-esm`, `orm-kysely`, ...). Needs `npm run build:packages` first. Everything
- * happens in a temporary directory.
+ * (`contents`, `types`, `dependencies`, `nest12-esm`, `orm-kysely`, `manager-pnpm-9`, ...). Needs `npm run build:packages`
+ * first. Everything happens in a temporary directory.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,6 +13,7 @@ import { apps, nameOf } from './apps.mjs';
 import { checkApp } from './check-app.mjs';
 import { checkContents } from './check-contents.mjs';
 import { checkDependencies } from './check-dependencies.mjs';
+import { checkManager, managerApps } from './check-manager.mjs';
 import { checkTypes } from './check-types.mjs';
 import { checkVersions } from './check-versions.mjs';
 import { packLibraries } from './pack-libraries.mjs';
@@ -33,6 +34,7 @@ const steps = {
     apps.map((app) => [nameOf(app), (packages, ...where) => checkApp(app, withoutOrm(packages), ...where)]),
   ),
   ...Object.fromEntries(ormApps.map((app) => [`orm-${app.name}`, (...where) => checkOrm(app, ...where)])),
+  ...Object.fromEntries(managerApps.map((app) => [`manager-${app.name}`, (...where) => checkManager(app, ...where)])),
 };
 
 const chosen = process.argv.slice(2);
