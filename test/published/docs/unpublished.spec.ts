@@ -6,7 +6,8 @@ import { readDocument } from './typescript-blocks.js';
 const ROOT = join(__dirname, '../../..');
 const PAGE = 'apps/id-service/public';
 /** A command that would take a package of ours from npm, where anybody may own its name. */
-const FETCHES = /\b(npm (install|i|add|exec)|npx|nest add|pnpm (add|dlx|i|install)|yarn (add|dlx))\b[^\n]*@raindrop\//;
+const FETCHES =
+  /\b(npm (install|i|add|exec)|npx|nest add|pnpm (add|dlx|i|install)|yarn (add|dlx))\b[^\n]*@raindrop\/(?!\w+ --skip-install)/;
 const PACKS = 'npm run pack -- ../shop --write';
 
 const files = (folder: string): string[] =>
@@ -37,6 +38,7 @@ describe('As long as nothing is published', () => {
     ['npm install @raindrop/nestjs', true],
     ['npm i -D typeorm @raindrop/cli', true],
     ['npx nest add @raindrop/nestjs', true],
+    ['npx nest add @raindrop/nestjs --skip-install', false],
     ['npx @raindrop/cli plan', true],
     ['pnpm add @raindrop/core', true],
     ['yarn add rxjs @raindrop/core', true],

@@ -119,7 +119,8 @@ function writeApplication({ manager, settings, isMember, isUnnamed }, { version 
   }
 }
 
-function supply(folder, packed) {
+/** What `npm run pack -- FOLDER --write` does, with tarballs that are there already. */
+export function supply(folder, packed) {
   const application = packages.readApplication(folder);
   const needed = packages.neededPackages(application, packed);
   packages.layTarballs(application, needed);

@@ -14,6 +14,7 @@ import { checkApp } from './check-app.mjs';
 import { checkContents } from './check-contents.mjs';
 import { checkDependencies } from './check-dependencies.mjs';
 import { checkManager, managerApps } from './check-manager.mjs';
+import { checkNestAdd, nestAddApps } from './check-nest-add.mjs';
 import { checkTypes } from './check-types.mjs';
 import { checkVersions } from './check-versions.mjs';
 import { packLibraries } from './pack-libraries.mjs';
@@ -35,6 +36,7 @@ const steps = {
   ),
   ...Object.fromEntries(ormApps.map((app) => [`orm-${app.name}`, (...where) => checkOrm(app, ...where)])),
   ...Object.fromEntries(managerApps.map((app) => [`manager-${app.name}`, (...where) => checkManager(app, ...where)])),
+  ...Object.fromEntries(nestAddApps.map((app) => [`nest-add-${app.nest}`, (...where) => checkNestAdd(app, ...where)])),
 };
 
 const chosen = process.argv.slice(2);

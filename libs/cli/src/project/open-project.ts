@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type * as TypeScript from 'typescript';
-import { createRequire } from 'node:module';
+import { projectTypescript } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
 
 /** An application's sources, read with its own TypeScript. */
@@ -49,23 +49,4 @@ function configOf(path: string): string {
   const file = existsSync(full) && statSync(full).isDirectory() ? join(full, 'tsconfig.json') : full;
   if (!existsSync(file)) throw new InputError(`--project ${path}: there is no ${file}`);
   return file;
-}
-
-/**
- * Loads the TypeScript that is installed in an application.
- * @throws InputError when there is none, or a version without an API
- */
-export function projectTypescript(folder: string): typeof TypeScript {
-  let found: Partial<typeof TypeScript>;
-  try {
-    found = createRequire(join(folder, 'package.json'))('typescript') as Partial<typeof TypeScript>;
-  } catch {
-    throw new InputError(
-      `--project ${folder} is read with its own TypeScript, which is not installed there: npm install --save-dev typescript`,
-    );
-  }
-  if (typeof found.createProgram === 'function') return found as typeof TypeScript;
-  throw new InputError(
-    `--project ${folder} has TypeScript ${String(found.version)}, which has no API for other programs: use version 5 or 6`,
-  );
 }
