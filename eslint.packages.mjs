@@ -75,11 +75,12 @@ const FOLDERS = {
       'threads',
       'cluster',
       'public-ids',
+      'nest-project',
     ],
   ],
   typeorm: ['connection', 'generated-snowflake', 'business-number', 'migrations'],
   nestjs: ['orm', 'http', 'module', 'testing'],
-  cli: ['io', 'options', 'adopt', 'decoding', 'sql', 'service', 'doctor', 'project', 'project-init', 'commands'],
+  cli: ['io', 'options', 'adopt', 'decoding', 'sql', 'service', 'doctor', 'project', 'commands'],
 };
 
 const zones = Object.entries(FOLDERS).flatMap(([name, folders]) =>

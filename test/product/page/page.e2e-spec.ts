@@ -371,9 +371,9 @@ describe('The page', () => {
     await open(services[1]);
     await shows(page, '.lead', 'unique 63-bit IDs that sort by time');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.getByRole('button', { name: 'Copy the command: npm install' }).click();
+    await page.getByRole('button', { name: 'Copy the command: npm ci && npm run pack' }).click();
     await shows(page, '#copied', 'the command copied.');
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npm install @raindrop/nestjs @raindrop/core');
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npm ci && npm run pack -- ../shop --write');
     await opened.close();
   });
 

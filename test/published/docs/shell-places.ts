@@ -31,7 +31,7 @@ export const SHELL_RULES: readonly ShellRule[] = [
   { documents: /./, commands: /^npm ci && npm start\b/, place: { by: 'clean room' } },
   {
     documents: /^README\.md$/,
-    commands: /^npm ci && npm run pack\b|^npm install \S+\.tgz\b/,
+    commands: /^npm ci && npm run pack\b/,
     place: guide('test/published/release/tarball-app.ts'),
   },
   { documents: /^docs\/migration\.md$/, commands: /./, place: guide('test/published/adoption/adopt-real.ts') },

@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 
-const ALLOWED = [/^dist\/.+\.js$/, /^dist\/.+\.d\.ts$/, /^package\.json$/, /^README\.md$/, /^LICENSE$/];
+const ALLOWED = [
+  /^dist\/.+\.js$/,
+  /^dist\/.+\.d\.ts$/,
+  /^package\.json$/,
+  /^schematics\/.+\.json$/,
+  /^README\.md$/,
+  /^LICENSE$/,
+];
 const TESTS = /\.(spec|int-spec|e2e-spec)\.|\.tsbuildinfo$/;
 const REQUIRED = ['package.json', 'README.md', 'LICENSE'];
 

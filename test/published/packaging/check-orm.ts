@@ -180,7 +180,7 @@ async function install(app: OrmApp, packages: readonly PackedLibrary[], folder: 
   const named = /^npm install (.+)$/m.exec(section)![1]!.split(' ');
   const versions = versionsOf(app);
   const node = isOldNode && versions.has(OWN_NODE) ? [OWN_NODE] : [];
-  const wanted = [...named, '@raindrop/core', ...TOOLS, ...node].map(
+  const wanted = [...named, '@raindrop/core', '@raindrop/node', '@raindrop/orm', ...TOOLS, ...node].map(
     (name) => tarballs.get(name) ?? `${name}@${versions.get(name) ?? versionHere(name)}`,
   );
   await runCommand('npm', ['install', ...NPM_FLAGS, ...wanted], { cwd: folder, withinMs: PROGRAM_MS });

@@ -1,7 +1,7 @@
 /**
  * Checks what would be published: `node test/published/packaging/check.mjs` for everything, or with the names of steps
- * (`contents`, `types`, `dependencies`, `nest12-esm`, `orm-kysely`, ...). Needs `npm run build:packages` first. Everything
- * happens in a temporary directory.
+ * (`contents`, `types`, `dependencies`, `nest12-esm`, `orm-kysely`, `manager-pnpm-9`, ...). Needs `npm run build:packages`
+ * first. Everything happens in a temporary directory.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,6 +14,8 @@ import { checkApp, checkCompiler } from './check-app.mjs';
 import { checkContents } from './check-contents.mjs';
 import { checkDeclarations } from './check-declarations.mjs';
 import { checkDependencies } from './check-dependencies.mjs';
+import { checkManager, managerApps } from './check-manager.mjs';
+import { checkNestAdd, nestAddApps } from './check-nest-add.mjs';
 import { checkPeers } from './check-peers.mjs';
 import { checkTypes } from './check-types.mjs';
 import { checkVersions } from './check-versions.mjs';
@@ -38,6 +40,8 @@ const steps = {
   ),
   [nameOf(oldestTypescript)]: (packages, ...where) => checkCompiler(oldestTypescript, withoutOrm(packages), ...where),
   ...Object.fromEntries(ormApps.map((app) => [`orm-${app.name}`, (...where) => checkOrm(app, ...where)])),
+  ...Object.fromEntries(managerApps.map((app) => [`manager-${app.name}`, (...where) => checkManager(app, ...where)])),
+  ...Object.fromEntries(nestAddApps.map((app) => [`nest-add-${app.nest}`, (...where) => checkNestAdd(app, ...where)])),
 };
 
 const chosen = process.argv.slice(2);

@@ -71,11 +71,7 @@ async function others(folder: string): Promise<void> {
   await step('publint and attw find no fault', () =>
     runOrThrow('node test/published/packaging/check.mjs contents types dependencies versions', ROOT),
   );
-  await step('the tarballs install as the README says', () => {
-    const parent = join(folder, 'readme');
-    mkdirSync(parent);
-    return installAsReadmeSays(parent, scope);
-  });
+  await step('the tarballs install as the README says', () => installAsReadmeSays(join(folder, 'shop'), scope));
   await step('the next version', () => tryNextVersion(join(folder, 'next'), scope));
 }
 
@@ -89,7 +85,7 @@ async function dryRun(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'raindrop-release-'));
   try {
     await sideBySide(
-      step('packed as the README says', packAsReadmeSays),
+      step('packed as the README says', () => packAsReadmeSays(join(folder, 'shop'))),
       step('tools installed', () => runOrThrow('npm ci --prefer-offline --no-audit --no-fund', TOOLS, WITHOUT_SCRIPTS)),
     );
     await sideBySide(shop(folder), others(folder));

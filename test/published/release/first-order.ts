@@ -4,19 +4,20 @@ import { blocksOf } from '../docs/documents.js';
 import { shellCommands } from '../docs/shell-commands.js';
 import { differences } from '../docs/shown-answer.js';
 import { readDocument, typescriptBlocks } from '../docs/typescript-blocks.js';
+import { releaseDayCommand } from './release-day.js';
 import { runOrThrow } from './run-or-throw.js';
 
 /** From an empty folder to a saved order may take so long. */
 const DEADLINE_S = 300;
 
-/** The README's commands that install everything for SQLite; the packages come from the registry, not from tarballs. */
+/** The README's commands that install everything for SQLite; ours come as on the day of the release. */
 function installCommands(nest: number): string {
   const commands = shellCommands(['README.md']).map(({ command }) => command);
   const override = commands.find((each) => each.startsWith('npm pkg set '));
-  const install = commands.find((each) => each.includes(`@nestjs/typeorm@${nest} `));
+  const install = commands.find((each) => each.includes('@nestjs/typeorm@12 '));
   if (override === undefined || install === undefined)
     throw new Error('README.md#install does not say what to install');
-  return `${override} && ${install.replace(/\S+\.tgz\b/, '@raindrop/nestjs')}`;
+  return `${override} && ${install.replace('typeorm@12', `typeorm@${nest}`)} && ${releaseDayCommand()}`;
 }
 
 /**

@@ -93,7 +93,7 @@ describe('The scope of package.json', () => {
     // A lockfile names what others depend on, too.
     const files = filesOf(/\.(ts|mjs|cjs|json|md|ya?ml)$/).filter((path) => !path.endsWith('package-lock.json'));
     const found = files.flatMap((path) =>
-      [...read(path).matchAll(/(@[\w-]+)\/(?:core|node|typeorm|orm|nestjs|cli)\b/g)].map(
+      [...read(path).matchAll(/(@[\w-]+)\/(?:core|node|typeorm|orm|nestjs|cli)(?![\w-])/g)].map(
         (match) => [path, match[1]!] as const,
       ),
     );

@@ -6,6 +6,7 @@ import { runShell } from '../docs/run-shell.js';
 import { commandsOf } from '../docs/shell-commands.js';
 import { differences } from '../docs/shown-answer.js';
 import { readDocument } from '../docs/typescript-blocks.js';
+import { releaseDayCommand } from './release-day.js';
 import { runOrThrow } from './run-or-throw.js';
 
 const TUTORIAL = 'docs/getting-started.md';
@@ -25,7 +26,8 @@ function blocksOnSqlite(): Block[] {
 
 /**
  * Follows the tutorial in an empty folder, from top to bottom: runs its commands, writes its files, starts what it
- * starts, and holds each answer against the one shown. The application listens on a free port.
+ * starts, and holds each answer against the one shown. The application listens on a free port. The packages come from
+ * the registry, as on the day of the release, instead of from a clone.
  * @returns what was run, and where the application is
  */
 export async function followTutorial(parent: string, environment: Readonly<Record<string, string>>): Promise<Followed> {
@@ -39,7 +41,8 @@ export async function followTutorial(parent: string, environment: Readonly<Recor
         writeFile(block, cwd);
         continue;
       }
-      for (const { command, answer } of commandsOf(block)) {
+      for (const { command: shown, answer } of commandsOf(block)) {
+        const command = shown.includes(' npm run pack ') ? releaseDayCommand() : shown;
         done.push(command);
         if (/^node /.test(command)) app = await startListening(['sh', '-c', command], { cwd, hasGroup: true });
         else if (command.startsWith('curl ')) await ask(command, answer, app, names, cwd);

@@ -75,7 +75,8 @@ describe('The release', () => {
     const [pack, publish] = ['pack', 'release:publish'].map((name) => commands.indexOf(`npm run --silent ${name}`));
     expect(pack).toBeGreaterThan(0);
     expect(publish).toBeGreaterThan(pack!);
-    expect(scripts['pack']).toMatch(/\bbuild:packages\b.*\bpack\.mjs$/);
+    expect(scripts['pack']).toBe('node test/published/packaging/pack.mjs');
+    expect(read('test/published/packaging/pack.mjs')).toContain("['clean:libs', 'build:packages']");
   });
 
   it('writes no file for npm that would take the place of OIDC', () => {

@@ -2,16 +2,13 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ResolvedLayout, WorkerRange, WorkerStore } from '@raindrop/core';
 import { chooseLayout, DEFAULT_LAYOUT } from '@raindrop/core/internal';
-import { databaseAddressesOf, type ResolvedSnowflakeOptions, workerRowsSql } from '@raindrop/node/internal';
+import { type InitPlan, planProject, type ResolvedSnowflakeOptions, workerRowsSql } from '@raindrop/node/internal';
 import { type SqlDatabase, type SupportedDatabase, workerTableSql } from '@raindrop/node';
 import type { CliOutput } from '../io/cli-output.js';
 import { type FlagValues, moduleOptions } from '../options/module-options.js';
 import { requireOldest } from '../options/oldest-row.js';
 import { requireRows, resolveWorkers, withWorkers } from '../service/open-workers.js';
 import { CommandFailedError, InputError } from '../input-error.js';
-import { type InitPlan, planInit, planModule } from '../project-init/init-plan.js';
-import { nestProject } from '../project-init/nest-project.js';
-import { ormOf } from '../project-init/project-orm.js';
 
 interface Prepared {
   readonly workers: WorkerRange;
@@ -69,13 +66,12 @@ async function layoutOf(
  * `--module-only` the module alone.
  */
 export async function initProject(flags: FlagValues, output: CliOutput): Promise<void> {
-  const project = nestProject(flags['project'] === true ? '.' : (flags['project'] as string));
-  const type = databaseAddressesOf(flags['url'])?.[0]?.type;
-  const isModuleOnly = flags['moduleOnly'] === true || ormOf(project) !== undefined;
-  const plan = isModuleOnly ? planModule(project, type) : planInit(project, type, Date.now());
+  const path = flags['project'] === true ? '.' : (flags['project'] as string);
+  const isModuleOnly = flags['moduleOnly'] === true;
+  const { folder, ...plan } = planProject({ path, url: flags['url'], isModuleOnly }, Date.now());
   const isDry = flags['dryRun'] === true;
   output.interruption.check();
-  if (!isDry) await write(project.folder, plan);
+  if (!isDry) await write(folder, plan);
   await output.result({ ...plan, written: !isDry }, () => (isDry ? textsOf(plan) : linesOf(plan)));
 }
 

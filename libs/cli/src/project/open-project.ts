@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type * as TypeScript from 'typescript';
+import { projectTypescript } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
-import { projectTypescript } from './project-typescript.js';
 
 /** An application's sources, read with TypeScript. */
 export interface Project {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { InputError } from '../input-error.js';
+import { InputError } from './input-error.js';
 import { projectTypescript } from './project-typescript.js';
 
 const INSTALLED = dirname(require.resolve('typescript/package.json'));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type * as TypeScript from 'typescript';
-import { InputError } from '../input-error.js';
+import { InputError } from './input-error.js';
 import type { NestProject } from './nest-project.js';
 
 /** The file of a module, which can be extended. */

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type * as TypeScript from 'typescript';
-import { InputError } from '../input-error.js';
-import { projectTypescript } from '../project/project-typescript.js';
+import { InputError } from './input-error.js';
+import { projectTypescript } from './project-typescript.js';
 
 /** A Nest application, as `init --project` reads it. */
 export interface NestProject {
@@ -31,10 +31,11 @@ interface NestCli {
 
 /**
  * Reads a Nest application, and finds the module that it starts.
+ * @param sourceRoot in the place of that of `nest-cli.json`: a monorepo has one for each of its applications
  * @throws InputError when this is no Nest application, its decorators are not those of Nest, or its entry file cannot be
  * read
  */
-export function nestProject(path: string): NestProject {
+export function nestProject(path: string, sourceRoot?: string): NestProject {
   const folder = resolve(path);
   const manifest = jsonIn(join(folder, 'package.json'));
   if (manifest === undefined) throw new InputError(`--project ${path}: package.json is missing or not valid JSON`);
@@ -48,7 +49,10 @@ export function nestProject(path: string): NestProject {
     );
   }
   const ts = projectTypescript(folder);
-  const nestCli: NestCli = jsonIn(join(folder, 'nest-cli.json')) ?? {};
+  const nestCli: NestCli = {
+    ...jsonIn(join(folder, 'nest-cli.json')),
+    ...(sourceRoot !== undefined && { sourceRoot }),
+  };
   const main = entryFileOf(path, folder, nestCli);
   refuseStandardDecorators(ts, folder, nestCli);
   // @nestjs/typeorm 12 is an ES module, which jest does not load in a CommonJS application.

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { SupportedDatabase } from '@raindrop/node';
-import { InputError } from '../input-error.js';
+import type { SupportedDatabase } from '../database/supported-database.js';
+import { databaseAddressesOf } from '../drivers/database-settings.js';
+import { InputError } from './input-error.js';
 import { type ModuleFile, readModule } from './module-edit.js';
-import type { NestProject } from './nest-project.js';
+import { type NestProject, nestProject } from './nest-project.js';
 import { ormOf, ormRemaining } from './project-orm.js';
 
 /** The changes that `init --project` will make to an application. */
@@ -51,12 +52,36 @@ const SET_URL = 'set DATABASE_URL wherever the application starts';
 /** The plan for an application that imports RaindropModule already. */
 const UNCHANGED: InitPlan = { files: [], module: undefined, remaining: [] };
 
+/** What the caller knows of an application. */
+export interface InitRequest {
+  /** The folder of the application. */
+  readonly path: string;
+  /** In the place of that of `nest-cli.json`. */
+  readonly sourceRoot?: string | undefined;
+  /** The database of the application; undefined for SQLite. */
+  readonly url?: unknown;
+  /** Whether it has tables of its own: it gets no entity and no migration. */
+  readonly isModuleOnly: boolean;
+}
+
+/**
+ * Plans what `raindrop init --project` and `nest add @raindrop/nestjs` change in a Nest application.
+ * @throws InputError when this is none, or its files cannot be extended
+ */
+export function planProject(request: InitRequest, nowMs: number): InitPlan & { readonly folder: string } {
+  const project = nestProject(request.path, request.sourceRoot);
+  const type = databaseAddressesOf(request.url)?.[0]?.type;
+  const isModuleOnly = request.isModuleOnly || ormOf(project) !== undefined;
+  const plan = isModuleOnly ? planModule(project, type) : planInit(project, type, nowMs);
+  return { folder: project.folder, ...plan };
+}
+
 /**
  * Plans the changes to an application.
  * @param type the database of the application; undefined for SQLite
  * @throws InputError when a new file exists already, or the module's text cannot be extended
  */
-export function planInit(project: NestProject, type: SupportedDatabase | undefined, nowMs: number): InitPlan {
+function planInit(project: NestProject, type: SupportedDatabase | undefined, nowMs: number): InitPlan {
   const { folder, moduleFile, packages, typeormModule } = project;
   const module = readModule(project);
   const named = relative(folder, moduleFile);
@@ -113,7 +138,7 @@ export function planInit(project: NestProject, type: SupportedDatabase | undefin
  * application's DataSource; otherwise it reads `DATABASE_URL`.
  * @throws InputError when the module's text cannot be extended
  */
-export function planModule(project: NestProject, type: SupportedDatabase | undefined): InitPlan {
+function planModule(project: NestProject, type: SupportedDatabase | undefined): InitPlan {
   const { folder, moduleFile, packages } = project;
   const module = readModule(project);
   const named = relative(folder, moduleFile);

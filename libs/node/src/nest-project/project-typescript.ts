@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type * as TypeScript from 'typescript';
-import { InputError } from '../input-error.js';
+import { InputError } from './input-error.js';
 
 /** TypeScript 7 has no API for other programs. Beside it stands the package with that of 6. */
 const PACKAGES = ['typescript', '@typescript/typescript6'];
