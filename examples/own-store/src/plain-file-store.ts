@@ -1,5 +1,5 @@
-import { fencedRow, LeaseWatch, sampleRows, unusedRow, writtenRow } from '@raindrop/nestjs';
-import type { SampleRequest, WorkerRange, WorkerRow, WorkerSample } from '@raindrop/nestjs';
+import { fencedTable, LeaseWatch, sampleRows, unusedRow, writtenRow } from '@raindrop/nestjs';
+import type { FenceRequest, SampleRequest, WorkerRange, WorkerRow, WorkerSample } from '@raindrop/nestjs';
 import type { ReservingAssigner, WorkerStore, WorkerTable, WorkerWrite } from '@raindrop/nestjs';
 import { NumberedFiles } from './numbered-files.js';
 
@@ -10,9 +10,11 @@ export const fileWorkers = (folder: string): ReservingAssigner => ({
   defaultWaitMs: ({ leaseMs, graceMs }) => leaseMs + graceMs + 10_000,
 });
 
+type Bar = Pick<WorkerTable, 'barredUntilMs' | 'layoutsLostUntilMs'>;
+
 /** Worker rows in plain files, which have no clock of their own. */
 export class PlainFileStore implements WorkerStore {
-  private readonly files: NumberedFiles<{ rows: WorkerRow[]; layouts: string[]; barredUntilMs?: number }>;
+  private readonly files: NumberedFiles<Bar & { rows: WorkerRow[]; layouts: string[] }>;
   private readonly watch = new LeaseWatch(performance);
 
   constructor(folder: string, timeLimitMs: number) {
@@ -31,7 +33,7 @@ export class PlainFileStore implements WorkerStore {
   async readTable(): Promise<WorkerTable> {
     const { rows, ...rest } = (await this.files.read()).content;
     const nowMs = Date.now();
-    return { nowMs, rows: rows.map((row) => this.watch.look(row, nowMs)), deleted: [], lostUntilMs: 0, ...rest };
+    return { nowMs, rows: rows.map((row) => this.watch.look(row, nowMs)), deleted: [], ...rest };
   }
 
   async readSample(request: SampleRequest): Promise<WorkerSample> {
@@ -57,12 +59,12 @@ export class PlainFileStore implements WorkerStore {
     await this.files.change(({ layouts }) => (layouts.includes(layout) ? undefined : layouts.push(layout)));
   }
 
-  async fence(aheadMs: number): Promise<number> {
-    const nowMs = Date.now();
+  async fence(request: FenceRequest): Promise<number> {
     const fenced = await this.files.change((content) => {
-      content.rows = content.rows.map((row) => fencedRow(row, aheadMs, nowMs));
-      content.barredUntilMs = Math.max(content.barredUntilMs ?? 0, nowMs + aheadMs);
-      return content.rows.length;
+      const now = { nowMs: Date.now(), deleted: [], ...content };
+      const { rows, barredUntilMs, layoutsLostUntilMs } = fencedTable(now, request);
+      Object.assign(content, { rows, barredUntilMs, layoutsLostUntilMs });
+      return rows.length;
     });
     return fenced ?? 0;
   }

@@ -149,7 +149,10 @@ export function program(run: Run): Command {
       ),
     ),
     database,
-  ).option('--yes', 'apply the change');
+  )
+    .option('--yes', 'apply the change')
+    .option('--issued-until <time>', 'state that no ID of a later time was issued, where the clock seems to be behind')
+    .option('--only-this-layout', 'state that since the backup only the layout of these options has issued IDs');
 
   withDatabaseFlags(
     withLayoutFlags(

@@ -109,6 +109,7 @@ export {
 export { typedId, type TypedId, type TypedIdCodec } from './codec/typed-id.js';
 
 export {
+  type FenceRequest,
   type KnownLayouts,
   type Odometer,
   type SampleRequest,
@@ -117,12 +118,12 @@ export {
   type WorkerStore,
   type WorkerTable,
   type WorkerWrite,
-  fencedRow,
   sampleRows,
   unusedRow,
   writtenRow,
   LeaseWatch,
 } from './lease/worker-store.js';
+export { fencedTable } from './lease/fence.js';
 
 export type { LeaseOptions, ResolvedLeaseOptions } from './lease/lease-options.js';
 

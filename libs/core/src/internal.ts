@@ -46,18 +46,28 @@ export { SnowflakeGenerator } from './generator/snowflake-generator.js';
 export { largestIdOf, MAX_ID } from './codec/id-codec.js';
 export { IdForm, type IdProperty, type IdValue, readIdPrefix, UnsafeSnowflakeError } from './codec/id-form.js';
 export { isCodecName } from './codec/codecs.js';
-export { FENCE_LEAP, INCLUDE_HELD, isHeld, readKeptRow, type KeptRow, type RowField } from './lease/worker-store.js';
+export { INCLUDE_HELD, isHeld, readKeptRow, type KeptRow, type RowField } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { leaseOptions, readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export {
+  ClockBehindError,
   FENCE_FAILOVERS_MS,
+  FENCE_LEAP,
+  fencedRow,
+  fenceMs,
+  type FenceTime,
+  judgeFence,
+  latestTimes,
+  type LatestTimes,
   stateAfterFence,
+} from './lease/fence.js';
+export {
   barOf,
   believedFromMs,
   FailoverGuard,
-  fencedUntil,
   FormerPrimaryError,
   judgeServer,
+  layoutsLostUntilMs,
   MOST_LOOKS,
   raiseOdometersTo,
   type BelievedServer,

@@ -56,7 +56,7 @@ export {
   NoWorkerHistoryError,
   readIssuer,
 } from './workers/read-issuer.js';
-export { fenceWorkers, type WorkerFence } from './workers/fence-workers.js';
+export { fenceWorkers, type FenceStatements, type WorkerFence } from './workers/fence-workers.js';
 export { StateFileCorruptError, StateFileUnusableError } from './state-file/state-directory.js';
 
 export { databaseSettingsOf, type DatabaseSettings } from './drivers/database-settings.js';
@@ -92,6 +92,7 @@ export { businessNumberTableSql } from './business-number-table/business-number-
 
 // The errors that leases, segments and sources throw.
 export {
+  ClockBehindError,
   ClockSkewError,
   DatabaseRegressionError,
   ForeignRowsError,

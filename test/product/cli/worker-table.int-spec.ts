@@ -199,7 +199,12 @@ describe.each(databaseKinds)('on %s', (kind) => {
     await run('next');
     expect(await run('fence')).toMatchObject({ code: 2, stderr: expect.stringContaining('all 7 rows') as string });
     expect((await json<{ counts: { 'used-up': number } }>('workers')).counts['used-up']).toBe(0);
-    const { barredMs, ...fence } = await json<{ barredMs: number }>('fence', '--yes');
+    const { barredMs, nowMs, hostNowMs, ...fence } = await json<{
+      barredMs: number;
+      nowMs: number;
+      hostNowMs: number;
+    }>('fence', '--yes');
+    expect(Math.abs(hostNowMs - nowMs)).toBeLessThan(30_000);
     expect(fence).toEqual({ table: 'soc_raindrop_worker', rows: 7, foreign: 0 });
     // As long as a failover does, where there are servers that can take each other's place.
     const usualMs = kind === 'sqlite' ? 95_000 : 218_000;

@@ -1,5 +1,12 @@
-import { fencedRow, LeaseWatch, sampleRows, type WorkerRow, type WorkerStore, type WorkerTable } from '@raindrop/core';
-import { MemoryWorkerStore, MemoryWorkerTable } from '@raindrop/core/internal';
+import {
+  type FenceRequest,
+  LeaseWatch,
+  sampleRows,
+  type WorkerRow,
+  type WorkerStore,
+  type WorkerTable,
+} from '@raindrop/core';
+import { fencedRow, MemoryWorkerStore, MemoryWorkerTable, stateAfterFence } from '@raindrop/core/internal';
 import { setImmediate as turn } from 'node:timers/promises';
 import { workerStoreContract } from '../../../libs/nestjs/src/testing/index.js';
 
@@ -17,9 +24,9 @@ class RemoteStore extends MemoryWorkerStore {
     return super.readTable();
   }
 
-  override async fence(aheadMs: number): Promise<number> {
+  override async fence(request: FenceRequest): Promise<number> {
     await turn();
-    return super.fence(aheadMs);
+    return super.fence(request);
   }
 }
 
@@ -52,9 +59,9 @@ class StaleSampleStore extends RemoteStore {
 
 /** Fences one row after the other. */
 class PiecemealStore extends RemoteStore {
-  override async fence(aheadMs: number): Promise<number> {
+  override async fence({ aheadMs }: FenceRequest): Promise<number> {
     for (const [id, row] of this.rows.rows) {
-      this.rows.rows.set(id, fencedRow(row, aheadMs, this.clock()));
+      this.rows.rows.set(id, fencedRow(row, this.clock() + aheadMs, this.clock()));
       await turn();
     }
     return this.rows.rows.size;
@@ -63,8 +70,9 @@ class PiecemealStore extends RemoteStore {
 
 /** Fences the rows that are there, and forgets that there was a fence. */
 class ForgetfulStore extends RemoteStore {
-  override fence(aheadMs: number): Promise<number> {
-    for (const [id, row] of this.rows.rows) this.rows.rows.set(id, fencedRow(row, aheadMs, this.clock()));
+  override fence({ aheadMs }: FenceRequest): Promise<number> {
+    const nowMs = this.clock();
+    for (const [id, row] of this.rows.rows) this.rows.rows.set(id, fencedRow(row, nowMs + aheadMs, nowMs));
     return Promise.resolve(this.rows.rows.size);
   }
 }
@@ -73,8 +81,8 @@ class ForgetfulStore extends RemoteStore {
 class LockedTableStore extends PiecemealStore {
   private static readonly fences = new Map<MemoryWorkerTable, Promise<number>>();
 
-  override fence(aheadMs: number): Promise<number> {
-    const fence = super.fence(aheadMs);
+  override fence(request: FenceRequest): Promise<number> {
+    const fence = super.fence(request);
     LockedTableStore.fences.set(this.rows, fence);
     return fence;
   }
@@ -101,6 +109,21 @@ class ClocklessStore extends RemoteStore {
   override async readRow(id: number): ReturnType<WorkerStore['readRow']> {
     const { nowMs, row } = await super.readRow(id);
     return { nowMs, row: row && this.watch.look(row, nowMs) };
+  }
+}
+
+/** The same, which takes every time for right when it is fenced. */
+class TrustingStore extends ClocklessStore {
+  override async fence(request: FenceRequest): Promise<number> {
+    const { aheadMs } = request;
+    const { state } = this.rows;
+    const count = await super.fence({ ...request, issuedUntilMs: this.clock() + aheadMs });
+    this.rows.state = stateAfterFence(state, request, {
+      nowMs: this.clock(),
+      fromMs: this.clock(),
+      forMs: aheadMs,
+    });
+    return count;
   }
 }
 
@@ -168,6 +191,16 @@ describe('The contract of worker stores', () => {
   it('is broken by a store that fences no row which is added later', async () => {
     expect(await brokenBy(ForgetfulStore, shared)).toEqual([
       'fences rows that are added later: the table may have lacked them, and their holders issued on',
+      'makes no fence by a clock that is an hour behind: by a right one, or none',
+      'refuses a fence where IDs were granted far beyond it, unless the operator says up to when',
+      'takes a fence for a loss of layouts, unless the operator knows of one layout alone',
+    ]);
+  });
+
+  it('is broken by a store that believes its clock in a fence', async () => {
+    expect(await brokenBy(TrustingStore, own)).toEqual([
+      'makes no fence by a clock that is an hour behind: by a right one, or none',
+      'refuses a fence where IDs were granted far beyond it, unless the operator says up to when',
     ]);
   });
 });

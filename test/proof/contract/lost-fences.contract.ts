@@ -1,6 +1,7 @@
 import { CorruptWorkerKeyError } from '../../../libs/node/src/key-values/worker-record.js';
 import type { KeyWorkerStore } from '../../../libs/node/src/key-values/key-worker-store.js';
 import { takeRow } from '../../support/stores/open-store.js';
+import { fenceRequest } from '../../support/stores/fence-request.js';
 
 const ROWS = { min: 1, max: 3 };
 const AHEAD_MS = 95_000;
@@ -31,12 +32,12 @@ export function describeLostFences(name: string, makeBench: () => LosingBench): 
 
     it('fence every row the next time, also one that was written after more fences than are counted anew', async () => {
       const store = await prepared();
-      for (let fences = 0; fences < 3; fences++) await store.fence(1_000);
+      for (let fences = 0; fences < 3; fences++) await store.fence(fenceRequest(1_000));
       expect(await takeRow(store, 1, 'mine')).toBe(true);
       const { row: held } = await store.readRow(1);
       await bench.deleteFence();
       const before = Date.now();
-      expect(await bench.open().fence(AHEAD_MS)).toBe(3);
+      expect(await bench.open().fence(fenceRequest(AHEAD_MS))).toBe(3);
       const { rows } = await (await prepared()).readTable();
       expect(rows.map(({ token }) => token)).toEqual(['', '', '']);
       const lowest = Math.min(...rows.flatMap(({ odometers }) => odometers.map(({ ms }) => ms)));
@@ -48,7 +49,7 @@ export function describeLostFences(name: string, makeBench: () => LosingBench): 
 
     it('let a holder go on, and no process start before the next fence', async () => {
       const holder = await prepared();
-      await holder.fence(AHEAD_MS);
+      await holder.fence(fenceRequest(AHEAD_MS));
       expect(await takeRow(holder, 1)).toBe(true);
       await bench.deleteFence();
       // Row 2 was fenced by that key alone. What a start adds, and what the holder writes, does not hide the loss.
@@ -62,7 +63,7 @@ export function describeLostFences(name: string, makeBench: () => LosingBench): 
           message: expect.stringMatching(/fence .*fenceWorkers\(\)/) as string,
         });
       }
-      await bench.open().fence(AHEAD_MS);
+      await bench.open().fence(fenceRequest(AHEAD_MS));
       const { rows, nowMs } = await starting.readTable();
       expect(rows.every(({ token, odometers }) => token === '' && odometers[0].ms > nowMs)).toBe(true);
     });

@@ -6,6 +6,7 @@ import { PostgresPair } from '../../support/servers/postgres-pair.js';
 import { PAIR_ACCOUNTS, type ServerPair } from '../../support/servers/server-pair.js';
 import { until } from '../../support/until.js';
 import { TcpSwitch } from '../../support/proxies/tcp-switch.js';
+import { fenceRequest } from '../../support/stores/fence-request.js';
 
 jest.setTimeout(120_000);
 
@@ -90,7 +91,7 @@ describe.each(ENGINES)('A pair of $engine', ({ start, account }) => {
         }
         return result;
       });
-      await operator.fence(95_000).catch(() => undefined);
+      await operator.fence(fenceRequest(95_000)).catch(() => undefined);
       await lead(process, first.port);
       const former = { errorCode: 'FORMER_PRIMARY' };
       await expect(process.readTable()).rejects.toMatchObject(former);
@@ -121,7 +122,7 @@ describe.each(ENGINES)('A pair of $engine', ({ start, account }) => {
     await pair.primary.kill();
     way.pointTo(old);
     await Promise.allSettled([process.readTable(), numbers.reserve({ above: 0n })]);
-    await opened(old).fence(1_000);
+    await opened(old).fence(fenceRequest(1_000));
     await pair.query(first, `UPDATE ${schema}raindrop_segment_state SET epoch = epoch + 1000`);
     await expect(process.readTable()).resolves.toBeDefined();
     expect((await numbers.reserve({ count: 1, above: 0n })).first).toBeGreaterThan(last);

@@ -6,6 +6,7 @@ import { writeTo } from '../contract/worker-store.contract.js';
 import type { SqlSegmentStore } from '../../../libs/node/src/segment-table/sql-segment-store.js';
 import type { SqlWorkerStore, SqlWorkerStoreOptions } from '../../../libs/node/src/worker-table/sql-worker-store.js';
 import { testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
+import { fenceRequest } from '../../support/stores/fence-request.js';
 
 const REACH_MS = grantReachMs(resolveLeaseOptions({}));
 const WORKERS = { min: 1, max: 2 };
@@ -119,7 +120,7 @@ describe.each(['mariadb', 'postgres'] as const)('What is noted of the servers of
     const process = await looked();
     await change(`lost_at_ms = ${Date.now() + DAY_MS}`);
     expect((await process.readTable()).barredUntilMs).toBeGreaterThan(Date.now() + DAY_MS);
-    await process.fence(1_000);
+    await process.fence(fenceRequest(1_000));
     const { barredUntilMs, nowMs } = await process.readTable();
     expect(barredUntilMs! - nowMs).toBeLessThanOrEqual(REACH_MS);
     expect(await takeRow(process, 1)).toBe(true);
@@ -149,7 +150,7 @@ describe.each(['mariadb', 'postgres'] as const)('What is noted of the servers of
     'serves the processes that run, where its state is dropped and noted by a fresh one (a fence before: %s)',
     async (isFenced) => {
       const living = await looked();
-      if (isFenced) await living.fence(100);
+      if (isFenced) await living.fence(fenceRequest(100));
       await living.readTable();
       await admin.query('DELETE FROM soc_raindrop_worker_state');
       await looked();

@@ -7,6 +7,7 @@ import { MariadbPair } from '../../support/servers/mariadb-pair.js';
 import { PostgresPair } from '../../support/servers/postgres-pair.js';
 import { PAIR_ACCOUNTS, type ServerPair } from '../../support/servers/server-pair.js';
 import { TcpSwitch } from '../../support/proxies/tcp-switch.js';
+import { fenceRequest } from '../../support/stores/fence-request.js';
 
 jest.setTimeout(120_000);
 
@@ -140,7 +141,7 @@ describe.each(ENGINES)('A $engine', ({ start, account }) => {
       const { workers } = await ledBack();
       const operator = openStore({ ...account, host: '127.0.0.1', port: way.port });
       open.push(operator);
-      await operator.fence(5_000);
+      await operator.fence(fenceRequest(5_000));
       const { rows, nowMs, barredUntilMs = 0 } = await workers.readTable();
       for (const { odometers } of rows) expect(odometers[0].ms).toBeGreaterThan(nowMs);
       // As long as a failover does: what the other server granted is unknown here.

@@ -176,7 +176,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'fence-shorter-than-a-failover',
     breaks: 'A fence bars as long as a failover: what it stops may have had grants from another server.',
-    file: 'libs/core/src/lease/failover-guard.ts',
+    file: 'libs/core/src/lease/fence.ts',
     find: 'Math.max(aheadMs, reachMs, ownReachMs)',
     replace: '(aheadMs + 0 * (reachMs + ownReachMs))',
     tier: 1,

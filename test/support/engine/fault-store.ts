@@ -1,5 +1,6 @@
 import { MemoryWorkerStore, type MemoryWorkerTable } from '../../../libs/core/src/lease/memory-worker-store.js';
 import {
+  type FenceRequest,
   INCLUDE_HELD,
   type SampleRequest,
   type WorkerRow,
@@ -134,8 +135,8 @@ export class FaultStore implements WorkerStore {
     return this.through('rememberLayout', () => this.memory.rememberLayout(fingerprint));
   }
 
-  fence(aheadMs: number): Promise<number> {
-    return this.memory.fence(aheadMs);
+  fence(request: FenceRequest): Promise<number> {
+    return this.memory.fence(request);
   }
 
   durabilityWarnings(): Promise<readonly string[]> {

@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
-import { fenceWorkers, type WorkerState, type WorkerView } from '@raindrop/node';
+import { type FenceStatements, fenceWorkers, type WorkerState, type WorkerView } from '@raindrop/node';
 import { InputError } from '../input-error.js';
 import type { CliOutput, Style } from '../io/cli-output.js';
 import { showDuration, textTable } from '../io/text.js';
 import { type FlagValues, moduleOptions } from '../options/module-options.js';
+import { timeOf } from '../options/oldest-row.js';
 import { explainMissingTable, withExistingFile, resolveWorkers, viewWorkers } from '../service/open-workers.js';
 
 const COLOURS: Readonly<Record<WorkerState, Style>> = {
@@ -80,24 +81,44 @@ export function countsOf(workers: readonly WorkerView[]): Record<WorkerState, nu
   return counts;
 }
 
-/** `raindrop fence`: makes a table safe that was restored from a backup. Without `--yes` it says what it would do. */
+/**
+ * `raindrop fence`: makes a table safe that was restored from a backup. Without `--yes` it says what it would do. Both
+ * ways it shows the clocks, by which an operator sees whether the fence is right.
+ */
 export async function fence(flags: FlagValues, output: CliOutput): Promise<void> {
   const given = moduleOptions(flags);
   const options = resolveWorkers(given);
+  const statements = statementsOf(flags);
   const { maxClockSkewMs, horizonMs } = options.lease;
   if (flags['yes'] !== true) {
-    const { workers } = await viewWorkers(given, options);
+    const { workers, nowMs } = await viewWorkers(given, options);
     const { held, foreign } = countsOf(workers);
     throw new InputError(
       `fence would free all ${workers.length - foreign} rows of ${options.tableName}, ${held} of them held, and block them ` +
-        `for ${showDuration(maxClockSkewMs + horizonMs)} at least: no process issues IDs until then. ${othersOf(foreign)}To do it, add --yes`,
+        `for ${showDuration(maxClockSkewMs + horizonMs)} at least: no process issues IDs until then. ` +
+        `${clocksOf(nowMs, Date.now())}: check that this is the time. A layout that has served since the backup, and is ` +
+        `not that of these options, needs a fence with its options too. ${othersOf(foreign)}To do it, add --yes`,
     );
   }
-  const { rows, foreign, barredMs } = await explainMissingTable(options, fenceWorkers(withExistingFile(given)));
+  const fenced = await explainMissingTable(options, fenceWorkers(withExistingFile(given), undefined, statements));
+  const { rows, foreign, barredMs, nowMs, hostNowMs } = fenced;
   if (foreign !== 0 && !output.isJson) output.note(othersOf(foreign).trim());
-  await output.result({ table: options.tableName, rows, foreign, barredMs }, () => [
+  await output.result({ table: options.tableName, rows, foreign, barredMs, nowMs, hostNowMs }, () => [
     `${rows} rows of ${options.tableName} freed; none can be acquired for ${showDuration(barredMs)}`,
+    ...(nowMs === null ? [] : [clocksOf(nowMs, hostNowMs)]),
   ]);
+}
+
+function statementsOf(flags: FlagValues): FenceStatements {
+  const until = flags['issuedUntil'] as string | undefined;
+  return {
+    onlyThisLayout: flags['onlyThisLayout'] === true,
+    ...(until !== undefined && { issuedUntil: new Date(timeOf('--issued-until', until)) }),
+  };
+}
+
+function clocksOf(nowMs: number, hostNowMs: number): string {
+  return `the database's clock says ${new Date(nowMs).toISOString()}, this host's ${new Date(hostNowMs).toISOString()}`;
 }
 
 /** The warning about rows that a fence does not stop. */

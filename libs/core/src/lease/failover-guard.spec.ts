@@ -15,6 +15,7 @@ import {
 import { grantReachMs, sessionAgesOf } from './grant-reach.js';
 import { type LeaseOptions, resolveLeaseOptions } from './lease-options.js';
 import { StoreSession } from './store-session.js';
+import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 
 const NOW = 1_700_000_000_000;
 
@@ -34,7 +35,7 @@ describe('The server that answers', () => {
       const verdict = judge({}, believed);
       expect(verdict).toEqual({
         ...{ isAnother: false, isNewFailover: false, mustRecord: false },
-        ...{ failoverNumber: 100, lostUntilMs: 50 + REACH, barredUntilMs: 50 + REACH },
+        ...{ failoverNumber: 100, lostUntilMs: 50 + REACH, barredUntilMs: 50 + REACH, layoutsLostUntilMs: 50 + REACH },
       });
     }
   });
@@ -400,7 +401,7 @@ async function restoredUnder(isFenced: boolean): Promise<[holder: KeeperBench, n
   const holder = await KeeperBench.started({ ...ONE, database });
   await live(2_000, holder);
   database.restore(backup);
-  if (isFenced) await holder.store.fence(BARRED_MS);
+  if (isFenced) await holder.store.fence(fenceRequest(BARRED_MS));
   const next = new KeeperBench({ ...ONE, database, seed: 2, lease: { waitForWorkerMs: 600_000 } });
   void next.keeper.start().catch(() => undefined);
   await live(BARRED_MS + 30_000, holder, next);
@@ -432,7 +433,7 @@ async function restoredWithoutRow({ forgetsFence = false } = {}): Promise<Keeper
   for (const seed of [1, 2]) holders.push(await KeeperBench.started({ layout, database, seed }));
   await live(2_000, ...holders);
   database.restore(backup);
-  await holders[0]!.store.fence(BARRED_MS);
+  await holders[0]!.store.fence(fenceRequest(BARRED_MS));
   if (forgetsFence) database.table.state = { ...database.table.state, fencedUntilMs: 0 };
   const lease = { waitForWorkerMs: 600_000 };
   const starting = [3, 4].map((seed) => new KeeperBench({ layout, database, seed, lease }));
@@ -457,7 +458,7 @@ describe('a fence', () => {
   it('takes every row away at the next heartbeat, and gives none out before its time', async () => {
     const bench = await KeeperBench.started(ONE);
     bench.issue();
-    expect(await bench.store.fence(BARRED_MS)).toBe(1);
+    expect(await bench.store.fence(fenceRequest(BARRED_MS))).toBe(1);
     const other = new KeeperBench({ ...ONE, database: bench.database, seed: 2 });
     void other.keeper.start().catch(() => undefined);
     await live(10_500, bench, other);
@@ -483,7 +484,7 @@ describe('a fence', () => {
     bench.issue();
     const { unitMs, timeline } = bench.resolved.layout;
     const fencedTick = timeline.tickAt(bench.database.time.wall + BARRED_MS);
-    await bench.store.fence(BARRED_MS);
+    await bench.store.fence(fenceRequest(BARRED_MS));
     bench.kill();
     await bench.database.advance(BARRED_MS + unitMs);
     const next = await KeeperBench.started({ ...options, database: bench.database, seed: 2 });
@@ -492,9 +493,9 @@ describe('a fence', () => {
 
   it('may be put up twice, and does not lower what is higher', async () => {
     const bench = await KeeperBench.started(ONE);
-    await bench.store.fence(BARRED_MS);
+    await bench.store.fence(fenceRequest(BARRED_MS));
     const { odometers } = bench.database.row(1);
-    await bench.store.fence(1_000);
+    await bench.store.fence(fenceRequest(1_000));
     expect(bench.database.row(1).odometers).toEqual(odometers);
   });
 });

@@ -28,8 +28,10 @@ export interface StoreTerm extends BelievedServer {
   readonly lostAtMs: number;
   /** How far grants of any process reach past that moment at most, ms; see grantReachMs. */
   readonly reachMs: number;
-  /** Until when a fence bars every row, Unix ms; see {@link fencedUntil}. Left out before the first one. */
+  /** Until when a fence bars every row, Unix ms; see fence.ts. Left out before the first one. */
   readonly fencedUntilMs?: number;
+  /** Up to when layouts may have issued at the time of a fence, Unix ms; see fence.ts. Left out before the first one. */
+  readonly layoutsLostUntilMs?: number;
 }
 
 /** How this process treats the server that answers. */
@@ -46,6 +48,8 @@ export interface ServerVerdict {
   readonly lostUntilMs: number;
   /** The same, and until when a fence bars every row. */
   readonly barredUntilMs: number;
+  /** Up to when layouts may have issued that no row shows, by a loss or before a fence, Unix ms; 0 when none may. */
+  readonly layoutsLostUntilMs: number;
 }
 
 /**
@@ -84,6 +88,7 @@ export function judgeServer(
     failoverNumber: isNewFailover || knownTerm === undefined ? Math.max(least, nowMs) : failoverNumber,
     lostUntilMs,
     barredUntilMs: Math.max(lostUntilMs, seen.fencedUntilMs ?? 0),
+    layoutsLostUntilMs: Math.max(lostUntilMs, seen.layoutsLostUntilMs ?? 0),
   };
 }
 
@@ -214,19 +219,16 @@ export class FailoverGuard {
   }
 }
 
-/** What a table tells of losses and fences: nothing if there was neither. A fence loses no layout. */
+/** What a table tells of losses and fences: nothing if there was neither. */
 export function barOf({
-  lostUntilMs,
   barredUntilMs,
-}: Pick<ServerVerdict, 'lostUntilMs' | 'barredUntilMs'>): Pick<
+  layoutsLostUntilMs,
+}: Pick<ServerVerdict, 'barredUntilMs' | 'layoutsLostUntilMs'>): Pick<
   WorkerTable,
-  'barredUntilMs' | 'lostUntilMs' | 'mayLackLayouts'
+  'barredUntilMs' | 'layoutsLostUntilMs'
 > {
-  return {
-    ...(barredUntilMs > 0 && { barredUntilMs }),
-    ...(barredUntilMs > lostUntilMs && { lostUntilMs }),
-    ...(lostUntilMs > 0 && { mayLackLayouts: true }),
-  };
+  if (barredUntilMs === 0) return {};
+  return layoutsLostUntilMs === barredUntilMs ? { barredUntilMs } : { barredUntilMs, layoutsLostUntilMs };
 }
 
 /**
@@ -254,43 +256,17 @@ export function believedFromMs({
   return Math.max(barredUntilMs, lostUntilMs);
 }
 
+/** Up to when layouts may have issued that no row shows, Unix ms; 0 when none may. */
+export function layoutsLostUntilMs(
+  table: Pick<WorkerTable, 'barredUntilMs' | 'lostUntilMs' | 'layoutsLostUntilMs'>,
+): number {
+  return table.layoutsLostUntilMs ?? believedFromMs(table);
+}
+
 /** The row with both odometers at the end of that moment's tick at least: below it they are not believed. */
 export function raiseOdometersTo(untilMs: number, row: WorkerRow): WorkerRow {
   if (untilMs === 0) return row;
   const raised = (odometer: Odometer): Odometer =>
     odometer.ms <= untilMs ? { ms: untilMs, sequence: Number.MAX_SAFE_INTEGER } : odometer;
   return { ...row, odometers: [raised(row.odometers[0]), raised(row.odometers[1])] };
-}
-
-/**
- * By how much a fence raises the failover number, ms: the fenced server then comes after all others, also after one
- * that was recorded a moment ago by a clock that is ahead.
- */
-export const FENCE_FAILOVERS_MS = 120_000;
-
-/**
- * The failovers after a fence at `nowMs`: all processes believe this server from now on, also those that know of a later
- * one. A failover that was recorded with a time in the future, by a wrong clock, counts as one of now.
- */
-export function stateAfterFence<State extends Pick<StoreTerm, 'failoverNumber' | 'lostAtMs'>>(
-  state: State,
-  nowMs: number,
-): State {
-  const failoverNumber = Math.max(state.failoverNumber, nowMs) + FENCE_FAILOVERS_MS;
-  return { ...state, failoverNumber, lostAtMs: Math.min(state.lostAtMs, nowMs) };
-}
-
-/**
- * Until when a fence at `nowMs` bars every row, Unix ms; no odometer is below that afterwards. It bars also rows that
- * are added later: the restored table may have lacked a row whose holder has issued IDs since. It bars for `aheadMs`,
- * and as long as a failover does: the processes that it stops may have had their grants from another server.
- * @param ownReachMs the reach of the process that fences, ms; 0 where nothing tells servers apart
- */
-export function fencedUntil(
-  { reachMs, fencedUntilMs = 0 }: Pick<StoreTerm, 'reachMs' | 'fencedUntilMs'>,
-  nowMs: number,
-  aheadMs: number,
-  ownReachMs: number,
-): number {
-  return Math.max(fencedUntilMs, nowMs + Math.max(aheadMs, reachMs, ownReachMs));
 }

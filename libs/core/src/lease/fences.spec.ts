@@ -1,11 +1,13 @@
 import { FaultStore } from '../../../../test/support/engine/fault-store.js';
 import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import { live, repeats } from '../../../../test/support/engine/live.js';
+import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 import type { LayoutOptions } from '../layout/layout-options.js';
 import { sessionAgesOf } from './grant-reach.js';
 import { chooseLayout } from './layout-choice.js';
 import { type LeaseOptions, resolveLeaseOptions } from './lease-options.js';
 import { MemoryWorkerStore } from './memory-worker-store.js';
+import type { FenceRequest } from './worker-store.js';
 
 const DAY_MS = 86_400_000;
 /** What `fenceWorkers` takes by default: maxClockSkewMs + horizonMs. */
@@ -35,8 +37,11 @@ function starting(seed: number, place: Place): KeeperBench {
 }
 
 /** An operator, who may have other options than the services. */
-const fence = ({ table, time }: WorkerDatabase, lease: LeaseOptions = {}): Promise<number> =>
-  new MemoryWorkerStore(table, () => time.wall, reachOf(lease)).fence(AHEAD_MS);
+const fence = (
+  { table, time }: WorkerDatabase,
+  lease: LeaseOptions = {},
+  more: Partial<FenceRequest> = {},
+): Promise<number> => new MemoryWorkerStore(table, () => time.wall, reachOf(lease)).fence(fenceRequest(AHEAD_MS, more));
 
 const onServer = (term: string): WorkerDatabase => {
   const database = new WorkerDatabase();
@@ -199,7 +204,10 @@ describe('after a fence', () => {
     expect((await store.readTable()).barredUntilMs).toBe(first);
   });
 
-  it('a layout of the past whose IDs grow faster than ours does not shut ours out', async () => {
+  it.each([
+    ['does not shut ours out, where the operator knows that it has not served since', true, undefined],
+    ['shuts ours out: it may have served since the backup', false, 'LEASE_LOST'],
+  ])('a layout of the past whose IDs grow faster than ours %s', async (_, onlyThisLayout, refusal) => {
     const rows = { workIdLength: 3, serviceMaxWorkId: 1 };
     const ours = { ...rows, timeUnit: 'second', timeStampLength: 33, startTimeStamp: '2017-01-01' } as const;
     const database = onServer('server 1');
@@ -210,18 +218,135 @@ describe('after a fence', () => {
     const holder = starting(2, { database, layout: ours });
     await live(10_000, holder);
     expect(holder.refusal()).toBeUndefined();
-    await fence(database);
+    await fence(database, {}, { onlyThisLayout });
     await live(REACH_MS + 20_000, holder);
-    expect(holder.refusal()).toBeUndefined();
+    expect(holder.refusal()).toBe(refusal);
   });
 
-  it.each(['', 'server 1'])('of a table that served nothing, a service without a layout starts: %p', async (term) => {
-    const database = onServer(term);
+  describe.each(['', 'server 1'])('of a table that served nothing, on the server %p', (term) => {
+    const choose = async (more: Partial<FenceRequest>): Promise<boolean> => {
+      const database = onServer(term);
+      const store = new MemoryWorkerStore(database.table, () => database.time.wall, REACH_MS);
+      await store.prepare({ min: 1, max: 3 });
+      await store.fence(fenceRequest(AHEAD_MS, more));
+      const { layout } = processAt(9, { database }).resolved;
+      return chooseLayout(await store.readTable(), layout, { graceMs: 0, adoptForeign: false }).isFirst;
+    };
+
+    it('a service without a layout does not start: the backup may be older than any layout', async () => {
+      await expect(choose({})).rejects.toMatchObject({ errorCode: 'UNCLEAR_LAYOUT' });
+    });
+
+    it('it starts where the operator knows that one layout alone has served', async () => {
+      expect(await choose({ onlyThisLayout: true })).toBe(true);
+    });
+  });
+});
+
+const EPOCH_MS = Date.parse('2024-01-01');
+/** Longer than a fence bars. */
+const EARLIER_MS = 300_000;
+/** Ours, and a layout with the same bits whose IDs are larger: they are those of ours 300 s later. */
+const OURS = { serviceMaxWorkId: 1, startTimeStamp: EPOCH_MS };
+const LARGER = { serviceMaxWorkId: 1, startTimeStamp: EPOCH_MS - EARLIER_MS };
+
+/** A process that issues for so long, and stops. */
+async function served(seed: number, place: Place, forMs: number): Promise<KeeperBench> {
+  const bench = starting(seed, place);
+  await live(forMs, bench);
+  await bench.keeper.close();
+  return bench;
+}
+
+describe('a restore, and a layout that has issued since the backup', () => {
+  /** @returns how many IDs repeat after the fences of an operator */
+  async function repeatedAfter(
+    makeBackup: (database: WorkerDatabase) => Promise<void>,
+    fences: (database: WorkerDatabase) => Promise<void>,
+  ): Promise<number> {
+    const database = onServer('server 1');
+    await makeBackup(database);
+    const backup = database.snapshot();
+    const larger = await served(2, { database, layout: LARGER }, 60_000);
+    expect(larger.issued.length).toBeGreaterThan(100);
+    database.restore(backup);
+    await fences(database);
+    const next = starting(3, { database, layout: OURS });
+    await live(REACH_MS + EARLIER_MS + 40_000, next);
+    expect(next.issued.length).toBeGreaterThan(100);
+    return repeats(larger, next);
+  }
+
+  const withCanary = async (database: WorkerDatabase): Promise<void> => {
+    await served(1, { database, layout: LARGER }, 2_000);
+    await database.advance(EARLIER_MS + REACH_MS);
+    await served(4, { database, layout: OURS }, 5_000);
+  };
+  const without = async (database: WorkerDatabase): Promise<void> => {
+    await served(4, { database, layout: OURS }, 5_000);
+  };
+  const named = async (database: WorkerDatabase): Promise<void> => {
+    await fence(database);
     const store = new MemoryWorkerStore(database.table, () => database.time.wall, REACH_MS);
-    await store.prepare({ min: 1, max: 3 });
-    await store.fence(AHEAD_MS);
-    const { layout } = processAt(9, { database }).resolved;
-    const choice = chooseLayout(await store.readTable(), layout, { graceMs: 0, adoptForeign: false });
-    expect(choice.isFirst).toBe(true);
+    for (const layout of [LARGER, OURS]) {
+      await store.rememberLayout(processAt(9, { database, layout }).resolved.layout.fingerprint);
+    }
+  };
+
+  it('repeats no ID where the backup knows that layout', async () => {
+    expect(await repeatedAfter(withCanary, async (database) => void (await fence(database)))).toBe(0);
+  });
+
+  it('repeats no ID where the backup does not know it, and the operator names it', async () => {
+    expect(await repeatedAfter(without, named)).toBe(0);
+  });
+
+  it.each([
+    ['states that only ours has served', withCanary, { onlyThisLayout: true }],
+    ['does not name it, and the backup does not know it', without, {}],
+  ])('repeats IDs where the operator %s: the test can fail', async (_, makeBackup, more) => {
+    expect(await repeatedAfter(makeBackup, async (database) => void (await fence(database, {}, more)))).toBeGreaterThan(
+      10,
+    );
+  });
+});
+
+describe('a fence by a wrong clock', () => {
+  it('lowers no loss that was recorded by a clock that was ahead', async () => {
+    const database = onServer('server 1');
+    await served(1, { database, layout: OURS }, 2_000);
+    const before = database.snapshot();
+    // Host and database are ahead together.
+    database.time.step(50_000);
+    const lost = starting(2, { database, layout: OURS });
+    await live(3_000, lost);
+    lost.store.goDown();
+    database.restore(before);
+    database.table.term = 'server 2';
+    const recorder = starting(3, { database, layout: OURS });
+    await live(1_000, recorder);
+    await recorder.keeper.close();
+    database.time.step(-50_000);
+    await fence(database);
+    const next = starting(4, { database, layout: OURS });
+    await live(REACH_MS + 70_000, lost, next);
+    expect(next.issued.length).toBeGreaterThan(100);
+    expect(repeats(lost, next)).toBe(0);
+  });
+
+  const HOUR_MS = 3_600_000;
+
+  it.each([
+    ['a row was written later', {}, 'CLOCK_BEHIND'],
+    ['nothing was, because the operator says up to when IDs exist', { issuedUntilMs: 0 }, undefined],
+  ])('is refused where %s', async (_, more, errorCode) => {
+    const database = onServer('server 1');
+    await served(1, { database, layout: OURS }, 5_000);
+    const before = JSON.stringify([...database.table.rows.values(), database.table.state]);
+    database.time.step(-HOUR_MS);
+    const refusal: unknown = await fence(database, {}, more).catch((error: unknown) => error);
+    expect((refusal as { errorCode?: string }).errorCode).toBe(errorCode);
+    const after = JSON.stringify([...database.table.rows.values(), database.table.state]);
+    expect(after === before).toBe(errorCode !== undefined);
   });
 });

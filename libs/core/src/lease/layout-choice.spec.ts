@@ -112,7 +112,7 @@ describe('A layout that the options do not name', () => {
     },
     {
       what: 'a memory that may lack some',
-      table: { ...tableOf([]), mayLackLayouts: true },
+      table: { ...tableOf([]), barredUntilMs: 1 },
       says: 'may have forgotten',
     },
     {

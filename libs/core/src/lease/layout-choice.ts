@@ -3,6 +3,7 @@ import { BEFORE_ALL, type Position } from '../generator/tenure.js';
 import type { WorkerRange } from '../layout/layout-options.js';
 import { Layout, shapeOfFingerprint } from '../layout/layout.js';
 import { PermanentError } from '../raindrop-error.js';
+import { layoutsLostUntilMs } from './failover-guard.js';
 import type { LeasePorts } from './lease-context.js';
 import { ForeignRowsError, LayoutConflictError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
@@ -144,8 +145,9 @@ function reasonFor(living: number, remembered: number): string {
 }
 
 /** Refuses a table whose IDs may have an unknown layout: the first layout, taken by default, could repeat them. */
-function refuseUnknownPast({ rows, deleted, mayLackLayouts }: WorkerTable, { adoptForeign }: ChoiceOptions): void {
-  if (mayLackLayouts === true) {
+function refuseUnknownPast(table: WorkerTable, { adoptForeign }: ChoiceOptions): void {
+  const { rows, deleted } = table;
+  if (layoutsLostUntilMs(table) > 0) {
     throw new UnclearLayoutError('the store of the worker ids may have forgotten earlier layouts');
   }
   const foreign = rows.filter(isForeign).map(({ id }) => id);
@@ -200,8 +202,9 @@ const DAY_MS = 86_400_000;
  * - A layout whose fixed end bits differ from ours is harmless: no ID of it can equal one of ours.
  * - A layout with which a process holds a row is a conflict.
  * - After a layout of the past there is a one-way cut-over: every ID of ours must be larger than any that it can have
- *   issued. The odometers of the rows say how far that is. A failover may have lost its last grants, even its row: then
- *   it can have issued up to `lostUntilMs`, unless our layout was granted IDs past that since.
+ *   issued. The odometers of the rows say how far that is. A failover, or a restore before a fence, may have lost its
+ *   last grants, even its row: then it can have issued up to `layoutsLostUntilMs`, unless our layout was granted IDs past
+ *   that since.
  *
  * @returns the position up to which nothing may be issued because of a cut-over
  * @throws LayoutConflictError naming layouts and rows
@@ -212,7 +215,7 @@ export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number
   let othersEnd = BEFORE_ALL;
   let clearsAtMs: number | undefined = table.nowMs;
   const conflicts: { layout: string; workerIds: number[] }[] = [];
-  const { barredUntilMs = 0, lostUntilMs = barredUntilMs } = table;
+  const lostUntilMs = layoutsLostUntilMs(table);
   const unknownUntilMs = rows.some((row) => isGrantedPast(lostUntilMs, row, layout, table.nowMs)) ? 0 : lostUntilMs;
   for (const fingerprint of layoutsOf(rows, table.layouts)) {
     if (isHarmless(fingerprint, layout)) continue;

@@ -7,6 +7,7 @@ import { type LeaseOptions, resolveLeaseOptions } from './lease-options.js';
 import { grantReachMs } from './grant-reach.js';
 import { unusedRow } from './worker-store.js';
 import { MemoryWorkerStore } from './memory-worker-store.js';
+import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 
 /** Whether layouts are judged as if no failover had lost anything. */
 let mockIsBlind = false;
@@ -229,7 +230,7 @@ describe('A note that is lost, and written again by a process that knows of noth
     const database = new Primary({ isNoted: false });
     const living = await looking(database);
     const before = database.snapshot();
-    await living.fence(60_000);
+    await living.fence(fenceRequest(60_000));
     await living.readTable();
     await database.advance(10 * DAY_MS);
     // The standby had stopped to follow before the fence.
@@ -240,7 +241,7 @@ describe('A note that is lost, and written again by a process that knows of noth
   it('does not shut running processes out, ten days after a fence, where the state row was dropped', async () => {
     const database = new Primary({ isNoted: false });
     const living = await looking(database);
-    await living.fence(60_000);
+    await living.fence(fenceRequest(60_000));
     await living.readTable();
     await database.advance(10 * DAY_MS);
     database.table.state = { knownTerm: undefined, failoverNumber: 0, lostAtMs: 0, reachMs: 0 };
@@ -252,7 +253,7 @@ describe('A note that is lost, and written again by a process that knows of noth
     const holder = database.starting(1);
     await live(5_000, holder);
     const before = database.snapshot();
-    if (isFenced) await storeOf(database).fence(1_000);
+    if (isFenced) await storeOf(database).fence(fenceRequest(1_000));
     // A fence counts as two minutes later than it was.
     await live(isFenced ? 150_000 : 30_000, holder);
     expect(holder.refusal()).toBeUndefined();

@@ -1,22 +1,21 @@
 import type { WorkerRange } from '../layout/layout-options.js';
 import {
   FailoverGuard,
-  stateAfterFence,
-  fencedUntil,
   barOf,
   MOST_LOOKS,
   type BelievedServer,
   type ServerVerdict,
   type StoreTerm,
 } from './failover-guard.js';
+import { fencedRow, fenceMs, judgeFence, latestTimes, stateAfterFence } from './fence.js';
 import {
+  type FenceRequest,
   type SampleRequest,
   type WorkerRow,
   type WorkerSample,
   type WorkerStore,
   type WorkerTable,
   type WorkerWrite,
-  fencedRow,
   sampleRows,
   unusedRow,
   writtenRow,
@@ -101,15 +100,20 @@ export class MemoryWorkerStore implements WorkerStore {
     return Promise.resolve();
   }
 
-  fence(aheadMs: number): Promise<number> {
-    const nowMs = this.now();
-    const { rows, deleted, state, term } = this.table;
-    const fencedUntilMs = fencedUntil(state, nowMs, aheadMs, term === '' ? 0 : this.reachMs);
-    this.table.state = { ...stateAfterFence(state, nowMs), knownTerm: state.knownTerm ?? '', fencedUntilMs };
-    for (const each of [rows, deleted]) {
-      for (const [id, row] of each) each.set(id, fencedRow(row, fencedUntilMs - nowMs, nowMs));
-    }
-    return Promise.resolve(rows.size + deleted.size);
+  fence(request: FenceRequest): Promise<number> {
+    return new Promise((resolve) => {
+      const nowMs = this.now();
+      const { rows, deleted, state, term } = this.table;
+      const forMs = fenceMs(request, state.reachMs, term === '' ? 0 : this.reachMs);
+      const times = { ...latestTimes([...rows.values(), ...deleted.values()]), ...state };
+      const at = judgeFence(times, request, { nowMs, forMs });
+      const fenced = stateAfterFence(state, request, at);
+      this.table.state = { ...fenced, knownTerm: state.knownTerm ?? '' };
+      for (const each of [rows, deleted]) {
+        for (const [id, row] of each) each.set(id, fencedRow(row, fenced.fencedUntilMs, nowMs));
+      }
+      resolve(rows.size + deleted.size);
+    });
   }
 
   /** None: memory is lost only together with the processes that used it. */

@@ -10,6 +10,7 @@ import { type LayoutOptions, resolveLayout } from '../layout/layout-options.js';
 import { Layout } from '../layout/layout.js';
 import { PastCopiedError, PastExhaustedError, type PastIds, reservePast } from './past-ids.js';
 import { Reservation } from './reservation.js';
+import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 
 const START = Date.parse('2026-03-01T12:00:00.000Z');
 const FROM = Date.parse('2025-01-01T00:00:00.000Z');
@@ -351,7 +352,7 @@ describe('after a failover', () => {
   it('a fence refuses the past up to it, and what was reserved before goes on', async () => {
     const [first, second] = await twoOf(ONE_ROW, async (database, { bench }) => {
       await database.advance(10);
-      await bench.store.fence(95_000);
+      await bench.store.fence(fenceRequest(95_000));
     });
     expect(second.failure).toMatchObject({ errorCode: 'NO_ROW_FOR_PAST' });
     expect(first.issue()).toHaveLength(20);
@@ -366,7 +367,7 @@ describe('a table that was fenced after it was restored', () => {
     const backup = database.snapshot();
     const first = await Backfill.of({ ...SECOND_ROW, database });
     database.restore(backup);
-    await new KeeperBench({ database, seed: 4 }).store.fence(95_000);
+    await new KeeperBench({ database, seed: 4 }).store.fence(fenceRequest(95_000));
     const second = await Backfill.of({ ...SECOND_ROW, database, seed: 5 });
     expect(first.issue()).toHaveLength(20);
     expect(repeatsOf(first.issue(), second.issue())).toBe(0);

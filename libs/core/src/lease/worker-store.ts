@@ -41,20 +41,24 @@ export interface WorkerTable {
   readonly deleted: readonly WorkerRow[];
   /** The fingerprint of every layout that ever issued IDs from this table. */
   readonly layouts: readonly string[];
-  /** Whether other layouts may have, which the store has forgotten. Default false. */
-  readonly mayLackLayouts?: boolean;
   /**
    * Until when no row may be acquired, Unix ms, because the store may have lost writes that it had acknowledged, or was
-   * fenced: a start waits for that moment without limit, and begins after its tick. Left out when nothing was lost. SQL,
-   * etcd and NATS tell it. Example: commits lost at 12:00:00, a reach of 218 s: 12:03:38.
+   * fenced: a start waits for that moment without limit, and begins after its tick. No odometer is believed below it.
+   * Left out when nothing was lost. SQL, etcd and NATS tell it. Example: commits lost at 12:00:00, a reach of 218 s:
+   * 12:03:38.
    */
   readonly barredUntilMs?: number;
   /**
-   * Up to when grants may be lost, Unix ms: no odometer is believed below it, nor below `barredUntilMs`. Alone, it lets
-   * a start wait no longer than its `waitForWorkerMs`: until then the start finds the rows used up. Redis tells it alone.
-   * Default `barredUntilMs`; 0 says that the store was fenced and lost nothing.
+   * In place of `barredUntilMs`: no odometer is believed below it, and a start waits no longer than its
+   * `waitForWorkerMs`, because until then it finds the rows used up. Redis tells it.
    */
   readonly lostUntilMs?: number;
+  /**
+   * Up to when a layout may have issued IDs that the rows do not show, Unix ms; `layouts` may lack some, too. Default: the
+   * later of the two above. 0 says that the store lost nothing, or that an operator
+   * has stated so of its layouts.
+   */
+  readonly layoutsLostUntilMs?: number;
 }
 
 /** Every layout that the table knows, as fingerprints. */
@@ -114,11 +118,20 @@ export interface WorkerWrite {
   readonly leaseMs: number;
 }
 
-/**
- * By how much a fence raises versions: a row that was read before the table went back in time must not match
- * afterwards.
- */
-export const FENCE_LEAP = 1_000_000_000;
+/** What an operator knows of a store that is to be fenced; see fence.ts. */
+export interface FenceRequest {
+  /** How far grants of any process reach past the store's clock, ms: the longest `horizonMs` + `maxClockSkewMs`. */
+  readonly aheadMs: number;
+  /** How far the operator's clock, and the times in the store, may be from the store's clock, ms. */
+  readonly maxClockSkewMs: number;
+  /**
+   * The operator states that no process has issued an ID of a later time, Unix ms. Later times in the store then count for
+   * nothing, and all rows are barred up to this moment at least.
+   */
+  readonly issuedUntilMs?: number;
+  /** The operator states that only the layout of its options has issued IDs which the store lacks. Default false. */
+  readonly onlyThisLayout?: boolean;
+}
 
 /**
  * Keeps worker rows. Every call goes to the primary, outside any transaction of the application, and is settled
@@ -138,13 +151,14 @@ export interface WorkerStore {
   /** Notes that this layout issues IDs; doing so again changes nothing. */
   rememberLayout(fingerprint: string): Promise<void>;
   /**
-   * For operators: raises both odometers of every row, deleted ones too, to the end of the tick at now + `aheadMs`
-   * where they are lower (sequence 2^53 - 1), or later, and frees every row, in one statement; versions leap by `FENCE_LEAP`.
-   * Holders lose their rows at the next renewal. From then on `barredUntilMs`, or `lostUntilMs`, is that moment at
-   * least: the table may have lacked a row that is added later.
+   * For operators, after a restore; the rule is in fence.ts. Frees every row, deleted ones too, as `fencedRow` does, all
+   * at one moment. Holders lose their rows at the next renewal. `barredUntilMs`, or `lostUntilMs`, and
+   * `layoutsLostUntilMs` are from then on at least those of `stateAfterFence`: the table may have lacked a row that is
+   * added later.
    * @returns how many rows there are
+   * @throws ClockBehindError, ClockSkewError; nothing was changed then
    */
-  fence(aheadMs: number): Promise<number>;
+  fence(request: FenceRequest): Promise<number>;
   /** Which of the database's settings can lose a commit that it has acknowledged, in words; empty when none can. */
   durabilityWarnings(): Promise<readonly string[]>;
   /**
@@ -241,17 +255,6 @@ export function writtenRow(row: WorkerRow | undefined, write: WorkerWrite, nowMs
   const version = expected.version + 1;
   const times = { leaseUntilMs: nowMs + leaseMs, heartbeatMs: nowMs };
   return { id, version, ownVersion: version, token, holder, layout, lane, odometers, code, ...times };
-}
-
-/** The row that a {@link WorkerStore.fence} leaves, at `nowMs` of the store's clock. */
-export function fencedRow(row: WorkerRow, aheadMs: number, nowMs: number): WorkerRow {
-  const raised = ({ ms }: Odometer): Odometer => ({
-    ms: Math.max(ms, nowMs + aheadMs),
-    sequence: Number.MAX_SAFE_INTEGER,
-  });
-  const odometers = [raised(row.odometers[0]), raised(row.odometers[1])] as const;
-  const versions = { version: row.version + FENCE_LEAP, ownVersion: row.ownVersion + FENCE_LEAP };
-  return { ...row, ...versions, token: '', holder: '', leaseUntilMs: nowMs, odometers };
 }
 
 /** The result of {@link WorkerStore.readSample}, for the whole table. */

@@ -30,6 +30,8 @@ export interface Dialect {
   /** Whether an UPDATE can have RETURNING. Elsewhere LAST_INSERT_ID(...) returns the number that it wrote. */
   readonly hasReturning: boolean;
   readonly durability: DurabilityCheck;
+  /** Whether a server keeps the tables, which another one may replace. SQLite's file has none. */
+  readonly hasServers: boolean;
   /**
    * The term of the server that runs the statement, as text of at most 160 ASCII characters: it differs between a
    * primary and the one promoted in its place, and survives restarts. `replica` on a replica; '' if the server does not

@@ -44,6 +44,7 @@ export function mysqlDialect(zone: string): Dialect {
     sessionAgeMs: `COALESCE(${NOW_MS} - @raindrop_since, 0)`,
     termSession: `SET @raindrop_since = ${NOW_MS}, @raindrop_term = ${TERM}`,
     durability: mysqlDurability,
+    hasServers: true,
     // In MariaDB 12 read_only is not a number.
     term: `CASE WHEN CAST(@@GLOBAL.read_only AS CHAR) NOT IN ('0', 'OFF') THEN '${REPLICA}' ELSE COALESCE(@raindrop_term, '') END`,
     termOfWrite: "COALESCE(@raindrop_term, '')",

@@ -33,6 +33,7 @@ export const postgresDialect: Dialect = {
     '(synchronous_standby_names)',
   begin: 'BEGIN',
   durability: postgresDurability,
+  hasServers: true,
   term: TERM,
   termOfWrite: TERM,
   destination: `concat_ws(' ', ${TERM}, current_database(), current_schema())`,

@@ -23,6 +23,7 @@ export const sqliteDialect: Dialect = {
   waitReasons: '',
   begin: 'BEGIN IMMEDIATE',
   durability: sqliteDurability,
+  hasServers: false,
   term: "''",
   termOfWrite: "''",
   destination: "''",

@@ -3,6 +3,7 @@ import { takeRow } from '../../../../test/support/stores/open-store.js';
 import { EtcdServers } from '../../../../test/support/servers/etcd-servers.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import { EtcdKeyValues, rangeOf, toBase64 } from './etcd-key-values.js';
+import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 
 jest.setTimeout(60_000);
 
@@ -90,7 +91,7 @@ describe('Tables of workers in one etcd, one prefix inside another', () => {
     expect(layouts).toEqual([]);
     expect(await takeRow(outer, 1)).toBe(true);
     await outer.rememberLayout('1000@1672531200:t33.w10.b1.s18.e1=0');
-    expect(await storeAt('a/').fence(1_000)).toBe(3);
+    expect(await storeAt('a/').fence(fenceRequest(1_000))).toBe(3);
     await refused(storeAt('a/'), / a\/(row|layout)\/ /);
   });
 

@@ -8,6 +8,7 @@ import { until } from '../../../../test/support/until.js';
 import { EtcdRefusedError, EtcdUnavailableError, MOST_BYTES } from './etcd-gateway.js';
 import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import { EtcdKeyValues } from './etcd-key-values.js';
+import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 
 jest.setTimeout(60_000);
 
@@ -94,7 +95,7 @@ describe('An etcd in trouble', () => {
     await expect(store.readTable()).rejects.toBeInstanceOf(EtcdUnavailableError);
     await expect(store.prepare(ROWS)).rejects.toBeInstanceOf(EtcdUnavailableError);
     await expect(store.readRow(1)).rejects.toBeInstanceOf(EtcdUnavailableError);
-    await expect(store.fence(1_000)).rejects.toBeInstanceOf(EtcdUnavailableError);
+    await expect(store.fence(fenceRequest(1_000))).rejects.toBeInstanceOf(EtcdUnavailableError);
   });
 
   it('says what to do when it is full, shows its rows all the same, and goes on once there is room', async () => {
@@ -186,7 +187,7 @@ describe('An etcd in trouble', () => {
     await etcd.restore(copy);
     const seen = await until('an answer', () => holder.readTable().catch(() => undefined));
     expect(seen.barredUntilMs! - seen.nowMs).toBeGreaterThan(REACH_MS - 20_000);
-    expect(seen.mayLackLayouts).toBe(true);
+    expect(seen.layoutsLostUntilMs).toBeUndefined();
     // It is written down: who comes now knows it, too.
     const newcomer = await prepared(etcd.endpoints);
     expect((await newcomer.readTable()).barredUntilMs).toBe(seen.barredUntilMs);

@@ -3,6 +3,7 @@ import { StoreUnavailableError, wallClock } from '@raindrop/core/internal';
 import type { Change, Entries, KeyValues, Seen } from './key-values.js';
 import { KeyWorkerStore } from './key-worker-store.js';
 import { WorkerKeys } from './worker-record.js';
+import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 
 const REACH_MS = 60_000;
 
@@ -131,13 +132,14 @@ describe('A cluster of keys that is put back', () => {
     }
   });
 
-  it('bars no start for a year after a fence, because a clock was a year ahead once', async () => {
+  it('bars no start for a year after a fence, because a clock was a year ahead once, and the operator says what was issued', async () => {
     const { store } = await opened();
     const now = Date.now.bind(Date);
     const ahead = jest.spyOn(wallClock, 'now').mockImplementation(() => now() + 365 * DAY_MS);
     await take(store, 1);
     ahead.mockRestore();
-    await store.fence(1_000);
+    await expect(store.fence(fenceRequest(1_000))).rejects.toMatchObject({ errorCode: 'CLOCK_BEHIND' });
+    await store.fence(fenceRequest(1_000, { issuedUntilMs: now() }));
     cluster.name = 'another cluster';
     expect((await store.readTable()).barredUntilMs).toBeLessThan(Date.now() + DAY_MS);
   });
@@ -145,7 +147,7 @@ describe('A cluster of keys that is put back', () => {
   it('does not shut a running process out when a fresh one notes the loss first, days after a fence', async () => {
     const { store } = await opened();
     const snapshot = cluster.snapshot();
-    await store.fence(1_000);
+    await store.fence(fenceRequest(1_000));
     await store.readTable();
     cluster.restore(snapshot);
     cluster.name = 'another cluster';
@@ -158,7 +160,7 @@ describe('A cluster of keys that is put back', () => {
   it('counts no fence less, when one is made in parts', async () => {
     const { store } = await opened();
     const { store: other } = await opened();
-    await Promise.all([store.fence(1_000), other.fence(1_000)]);
+    await Promise.all([store.fence(fenceRequest(1_000)), other.fence(fenceRequest(1_000))]);
     const { rows, nowMs } = await store.readTable();
     for (const { odometers } of rows) expect(odometers[0].ms).toBeGreaterThan(nowMs - 1_000);
   });

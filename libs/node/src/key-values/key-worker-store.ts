@@ -1,4 +1,5 @@
 import {
+  type FenceRequest,
   LeaseWatch,
   sampleRows,
   writtenRow,
@@ -10,7 +11,16 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
-import { barOf, raiseOdometersTo, wallClock } from '@raindrop/core/internal';
+import {
+  barOf,
+  fenceMs,
+  judgeFence,
+  latestTimes,
+  type LatestTimes,
+  raiseOdometersTo,
+  stateAfterFence,
+  wallClock,
+} from '@raindrop/core/internal';
 import { monotonicClock } from '../system/system-ports.js';
 import {
   CorruptWorkerKeyError,
@@ -69,9 +79,12 @@ export class KeyWorkerStore implements WorkerStore {
     const nowMs = wallClock.now();
     const rows = this.keys.idsIn(seen.entries).map((id) => this.rowOf(seen, id, nowMs)!);
     const layouts = this.keys.layoutsIn(seen.entries);
-    const { untilMs } = fencesOf(this.keys.fence, seen.entries.get(this.keys.fence));
-    const barredUntilMs = Math.max(verdict.barredUntilMs, untilMs);
-    return { nowMs, rows, deleted: [], layouts, ...barOf({ ...verdict, barredUntilMs }) };
+    const { untilMs, layoutsUntilMs } = fencesOf(this.keys.fence, seen.entries.get(this.keys.fence));
+    const bar = barOf({
+      barredUntilMs: Math.max(verdict.barredUntilMs, untilMs),
+      layoutsLostUntilMs: Math.max(verdict.lostUntilMs, layoutsUntilMs),
+    });
+    return { nowMs, rows, deleted: [], layouts, ...bar };
   }
 
   async readSample(request: SampleRequest): Promise<WorkerSample> {
@@ -110,23 +123,46 @@ export class KeyWorkerStore implements WorkerStore {
     return this.cluster.rememberLayout(fingerprint);
   }
 
-  /** One key fences all rows at one moment. */
-  async fence(aheadMs: number): Promise<number> {
+  /**
+   * One key fences all rows at one moment.
+   * @throws ClockBehindError; what the keys' store throws
+   */
+  async fence(request: FenceRequest): Promise<number> {
     const { fence } = this.keys;
     const what = 'fencing the workers';
     await this.values.addMissing(what, new Map());
     const { entries } = await this.values.readAll();
     const seen = mostFencesSeen(this.keys, entries);
-    const forMs = Math.max(aheadMs, await this.cluster.longestReachMs());
+    const { lostAtMs, reachMs } = await this.cluster.stateNow();
     const nowMs = wallClock.now();
+    const forMs = fenceMs(request, reachMs, this.options.reachMs);
+    const at = judgeFence({ ...this.timesOf(entries), lostAtMs }, request, { nowMs, forMs });
     // Also where all keys are gone: rows that are added later are fenced by it.
     await update(this.values, what, fence, (now) => {
-      const { count, untilMs } = fencesOf(fence, now.entries.get(fence));
-      const next = Math.max(count, seen) + 1;
-      return JSON.stringify({ count: next, atMs: nowMs, untilMs: Math.max(untilMs, nowMs + forMs) });
+      const { count, untilMs, layoutsUntilMs } = fencesOf(fence, now.entries.get(fence));
+      const bar = { fencedUntilMs: untilMs, layoutsLostUntilMs: layoutsUntilMs };
+      const after = stateAfterFence({ failoverNumber: 0, lostAtMs, reachMs, ...bar }, request, at);
+      return JSON.stringify({
+        count: Math.max(count, seen) + 1,
+        atMs: nowMs,
+        untilMs: after.fencedUntilMs,
+        layoutsUntilMs: after.layoutsLostUntilMs,
+      });
     });
-    await this.cluster.fence(nowMs);
+    await this.cluster.fence(request, at);
     return this.keys.idsIn(entries).length;
+  }
+
+  /** The clocks of the processes have written all times: such a store has none. */
+  private timesOf(entries: Entries): LatestTimes {
+    const fences = fencesOf(this.keys.fence, entries.get(this.keys.fence));
+    // As they were written: a fence since has raised them.
+    const rows = this.keys.idsIn(entries).map((id) => {
+      const key = this.keys.row(id);
+      return rowOfRecord(key, entries.get(key)!, { ...fences, count: 0 });
+    });
+    const { writtenMs, grantedMs } = latestTimes(rows);
+    return { writtenMs: Math.max(writtenMs, fences.atMs), grantedMs };
   }
 
   durabilityWarnings(): Promise<readonly string[]> {

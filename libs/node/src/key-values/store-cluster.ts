@@ -1,6 +1,7 @@
-import { unusedRow, type WorkerRange } from '@raindrop/core';
+import { type FenceRequest, unusedRow, type WorkerRange } from '@raindrop/core';
 import {
   FailoverGuard,
+  type FenceTime,
   stateAfterFence,
   wallClock,
   type BelievedServer,
@@ -64,22 +65,25 @@ export class StoreCluster {
     return { seen, verdict };
   }
 
-  /** How far grants of any process reach past a loss, ms; see grantReachMs. */
-  async longestReachMs(): Promise<number> {
-    return Math.max((await this.readState())?.reachMs ?? 0, this.guard.reachMs);
+  /** What is recorded of losses; nothing where no cluster is recorded yet. @throws TableFormatError */
+  async stateNow(): Promise<{ readonly lostAtMs: number; readonly reachMs: number }> {
+    const { lostAtMs = 0, reachMs = 0 } = (await this.readState()) ?? {};
+    return { lostAtMs, reachMs };
   }
 
   /**
-   * See stateAfterFence. Nothing is changed where no cluster is recorded yet: rows that are added later are fenced by their
-   * key.
+   * See stateAfterFence. Nothing is changed where no cluster is recorded yet: rows that are added later are fenced by
+   * their key.
    */
-  async fence(nowMs: number): Promise<void> {
+  async fence(request: FenceRequest, at: FenceTime): Promise<void> {
     const { state } = this.keys;
     const known = await this.readState();
     if (known === undefined) return;
-    await update(this.values, 'fencing the workers', state, ({ entries }) =>
-      textOfState(stateAfterFence(stateOf(state, entries.get(state)) ?? known, nowMs)),
-    );
+    await update(this.values, 'fencing the workers', state, ({ entries }) => {
+      const before = stateOf(state, entries.get(state)) ?? known;
+      const { failoverNumber, lostAtMs } = stateAfterFence(before, request, at);
+      return textOfState({ ...before, failoverNumber, lostAtMs });
+    });
   }
 
   private async readState(): Promise<ReturnType<typeof stateOf>> {

@@ -1,5 +1,5 @@
-import { fencedRow, type WorkerRow } from '@raindrop/core';
-import { FENCE_LEAP, type KeptRow, PermanentError, readKeptRow } from '@raindrop/core/internal';
+import type { WorkerRow } from '@raindrop/core';
+import { FENCE_LEAP, fencedRow, type KeptRow, PermanentError, readKeptRow } from '@raindrop/core/internal';
 import type { Entries } from './key-values.js';
 
 /** All fences, in one value: a new fence changes all rows at one moment. */
@@ -7,11 +7,13 @@ export interface Fences {
   readonly count: number;
   /** When the last fence was made, Unix ms. */
   readonly atMs: number;
-  /** Up to when the highest fence raises odometers, Unix ms. */
+  /** Up to when the fences raise odometers, Unix ms. */
   readonly untilMs: number;
+  /** Up to when layouts may have issued before the fences, Unix ms. */
+  readonly layoutsUntilMs: number;
 }
 
-export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0 };
+export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0, layoutsUntilMs: 0 };
 
 /** The table's record of the cluster that keeps it. */
 interface ClusterState {
@@ -53,7 +55,7 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
   const row = readKeptRow(kept, () => new CorruptWorkerKeyError(key));
   const since = fences.count - numberOf(key, read['fences']);
   if (since <= 0) return row;
-  const fenced = fencedRow(row, fences.untilMs - fences.atMs, fences.atMs);
+  const fenced = fencedRow(row, fences.untilMs, fences.atMs);
   const leap = (since - 1) * FENCE_LEAP;
   return {
     ...{ ...fenced, version: fenced.version + leap, ownVersion: fenced.ownVersion + leap },
@@ -65,8 +67,14 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
 /** @throws CorruptWorkerKeyError */
 export function fencesOf(key: string, text: string | undefined): Fences {
   if (text === undefined) return NO_FENCES;
-  const { count, atMs, untilMs } = objectOf(key, text);
-  return { count: numberOf(key, count), atMs: numberOf(key, atMs), untilMs: numberOf(key, untilMs) };
+  const { count, atMs, untilMs, layoutsUntilMs } = objectOf(key, text);
+  return {
+    count: numberOf(key, count),
+    atMs: numberOf(key, atMs),
+    untilMs: numberOf(key, untilMs),
+    // An earlier release did not write it.
+    layoutsUntilMs: numberOf(key, layoutsUntilMs ?? untilMs),
+  };
 }
 
 /** @throws CorruptWorkerKeyError */

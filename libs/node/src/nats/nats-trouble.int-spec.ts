@@ -10,6 +10,7 @@ import { KeyWorkerStore } from '../key-values/key-worker-store.js';
 import { systemPorts } from '../system/system-ports.js';
 import { NatsBucketError, NatsRefusedError, NatsUnavailableError } from './nats-connection.js';
 import { NatsKeyValues } from './nats-key-values.js';
+import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 
 jest.setTimeout(90_000);
 
@@ -88,7 +89,7 @@ describe('A NATS in trouble', () => {
     const store = storeAt([await listening(onSocket)], {}, 500);
     await expect(store.readTable()).rejects.toBeInstanceOf(NatsUnavailableError);
     await expect(store.prepare(ROWS)).rejects.toBeInstanceOf(NatsUnavailableError);
-    await expect(store.fence(1_000)).rejects.toBeInstanceOf(NatsUnavailableError);
+    await expect(store.fence(fenceRequest(1_000))).rejects.toBeInstanceOf(NatsUnavailableError);
     await expect(store.durabilityWarnings()).rejects.toBeInstanceOf(NatsUnavailableError);
   });
 
@@ -105,7 +106,7 @@ describe('A NATS in trouble', () => {
     expect(await takeRow(store, 1)).toBe(true);
     await nats.ask(`STREAM.DELETE.${STREAM}`);
     const before = Date.now();
-    await storeAt(nats.addresses).fence(95_000);
+    await storeAt(nats.addresses).fence(fenceRequest(95_000));
     const { rows } = await (await prepared(nats.addresses)).readTable();
     expect(rows).toHaveLength(3);
     for (const { odometers } of rows) expect(odometers[0].ms).toBeGreaterThanOrEqual(before + 95_000);
@@ -212,7 +213,7 @@ describe('A NATS in trouble', () => {
     await nats.restore(copy);
     const seen = await until('an answer', () => holder.readTable().catch(() => undefined));
     expect(seen.barredUntilMs! - seen.nowMs).toBeGreaterThan(REACH_MS - 20_000);
-    expect(seen.mayLackLayouts).toBe(true);
+    expect(seen.layoutsLostUntilMs).toBeUndefined();
     // It is written down: who comes now knows it, too.
     expect((await (await prepared(nats.addresses)).readTable()).barredUntilMs).toBe(seen.barredUntilMs);
 

@@ -5,6 +5,7 @@ import { describeWorkerStore, writeTo } from '../../../../test/proof/contract/wo
 import { FileWorkerStore } from './file-worker-store.js';
 import { changeWorkers } from '../../../../test/support/state-file/change-workers.js';
 import { temporaryDirectory } from '../../../../test/support/state-file/temporary-directory.js';
+import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 
 describeWorkerStore('a state file', () => {
   const { directory, drop } = temporaryDirectory();
@@ -115,7 +116,7 @@ describe('The state file', () => {
     await expect(fresh.prepare({ min: 1, max: 2 })).rejects.toMatchObject(refusal);
     await expect(fresh.readTable()).rejects.toMatchObject(refusal);
     await expect(fresh.rememberLayout('x')).rejects.toMatchObject(refusal);
-    await expect(fresh.fence(1)).rejects.toMatchObject(refusal);
+    await expect(fresh.fence(fenceRequest(1))).rejects.toMatchObject(refusal);
     expect(readdirSync(path)).toEqual(before);
   });
 

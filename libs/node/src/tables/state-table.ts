@@ -40,8 +40,11 @@ export function stateTableOf({ schema, name }: TableName): TableName {
   return { schema, name: shortened(`${name}_state`) };
 }
 
-/** Only workers are fenced. Tables of releases before 0.1.0 lack it. */
-const FENCED_UNTIL: ColumnDefinition = { name: 'fenced_until_ms', kind: 'bigint', defaultValue: '0' };
+/** Only workers are fenced. Tables of releases before 0.1.0 lack these columns. */
+const OF_FENCES: readonly ColumnDefinition[] = [
+  { name: 'fenced_until_ms', kind: 'bigint', defaultValue: '0' },
+  { name: 'layouts_lost_until_ms', kind: 'bigint', defaultValue: '0' },
+];
 
 /** The kind of the state's table beside a table of that kind. */
 export function stateTable(name: TableKindName): NonNullable<TableKind['beside']>[number] {
@@ -57,7 +60,7 @@ export function stateTable(name: TableKindName): NonNullable<TableKind['beside']
       { name: 'lost_at_ms', kind: 'bigint', defaultValue: '0' },
       { name: 'reach_ms', kind: 'bigint', defaultValue: '0' },
     ],
-    ...(name === 'worker' && { addedColumns: [FENCED_UNTIL] }),
+    ...(name === 'worker' && { addedColumns: OF_FENCES }),
     key: ['id'],
     options: 'tableOptions',
   };

@@ -1,9 +1,10 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { randomBytes } from 'node:crypto';
-import { stateAfterFence, fencedUntil } from '@raindrop/core/internal';
+import { fenceMs, stateAfterFence } from '@raindrop/core/internal';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
 import type { SqlWorkerStore } from './sql-worker-store.js';
+import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 
 const STATE = 'soc_raindrop_worker_state';
 const REACH_MS = 218_000;
@@ -11,6 +12,20 @@ const AHEAD_MS = 95_000;
 const DAY_MS = 86_400_000;
 /** Two clocks are read one after the other. */
 const GRAIN_MS = 5;
+
+function* cases() {
+  const statements = [
+    { more: {}, offsets: [-1_000_000, 50_000] },
+    { more: { onlyThisLayout: true }, offsets: [-1_000_000, 50_000] },
+    { more: { issuedUntilMs: Date.now() + 7 * DAY_MS }, offsets: [-1_000_000, DAY_MS] },
+    { more: { issuedUntilMs: 1, onlyThisLayout: true }, offsets: [-1_000_000, DAY_MS] },
+  ];
+  for (const { more, offsets } of statements)
+    for (const reachMs of [0, 545_000, 40 * DAY_MS])
+      for (const aheadMs of [1_000, 300_000, 50 * DAY_MS])
+        for (const offsetMs of offsets)
+          for (const failoverNumber of [0, 99e12]) yield { reachMs, aheadMs, offsetMs, failoverNumber, more };
+}
 
 describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
   let database: TestDatabase;
@@ -36,40 +51,39 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
 
   const query = (sql: string): Promise<Record<string, unknown>[]> => admin.query(sql);
 
-  it('is that of stateAfterFence and fencedUntil', async () => {
+  it('is that of stateAfterFence', async () => {
     const store = storeOf();
     await store.prepare({ min: 1, max: 2 });
     await store.readTable();
     const ownReachMs = kind === 'sqlite' ? 0 : REACH_MS;
     const wrong: object[] = [];
-    for (const reachMs of [0, 545_000, 40 * DAY_MS])
-      for (const aheadMs of [1_000, AHEAD_MS, 300_000, 50 * DAY_MS])
-        for (const offsetMs of [-1_000_000, 50_000, DAY_MS])
-          for (const failoverNumber of [0, 99e12]) {
-            const lostAtMs = Date.now() + offsetMs;
-            const fencedUntilMs = Date.now() + 10 * offsetMs;
-            await query(`DELETE FROM ${STATE}`);
-            await query(
-              `INSERT INTO ${STATE} (id, format, term, epoch, lost_at_ms, reach_ms, fenced_until_ms) ` +
-                `VALUES (1, 1, '', ${failoverNumber}, ${lostAtMs}, ${reachMs}, ${fencedUntilMs})`,
-            );
-            const beganMs = Date.now() - GRAIN_MS;
-            await store.fence(aheadMs);
-            const endedMs = Date.now() + GRAIN_MS;
-            const [row] = await query(`SELECT epoch, lost_at_ms, reach_ms, fenced_until_ms FROM ${STATE}`);
-            const found = {
-              ...{ failoverNumber: Number(row!['epoch']), lostAtMs: Number(row!['lost_at_ms']) },
-              ...{ reachMs: Number(row!['reach_ms']), fencedUntilMs: Number(row!['fenced_until_ms']) },
-            };
-            const state = { failoverNumber, lostAtMs, reachMs, fencedUntilMs };
-            const [least, most] = [beganMs, endedMs].map((ms) => ({
-              ...stateAfterFence(state, ms),
-              fencedUntilMs: fencedUntil(state, ms, aheadMs, ownReachMs),
-            }));
-            for (const name of Object.keys(found) as (keyof typeof found)[]) {
-              if (found[name] < least![name] || found[name] > most![name]) wrong.push({ state, aheadMs, name, found });
-            }
-          }
+    for (const { reachMs, aheadMs, offsetMs, failoverNumber, more } of cases()) {
+      const lostAtMs = Date.now() + offsetMs;
+      const [fencedUntilMs, layoutsLostUntilMs] = [Date.now() + 10 * offsetMs, Date.now() + 9 * offsetMs];
+      await query(`DELETE FROM ${STATE}`);
+      await query(
+        `INSERT INTO ${STATE} (id, format, term, epoch, lost_at_ms, reach_ms, fenced_until_ms, layouts_lost_until_ms) ` +
+          `VALUES (1, 1, '', ${failoverNumber}, ${lostAtMs}, ${reachMs}, ${fencedUntilMs}, ${layoutsLostUntilMs})`,
+      );
+      const request = fenceRequest(aheadMs, more);
+      const beganMs = Date.now() - GRAIN_MS;
+      await store.fence(request);
+      const endedMs = Date.now() + GRAIN_MS;
+      const [row] = await query(`SELECT * FROM ${STATE}`);
+      const found = {
+        ...{ failoverNumber: Number(row!['epoch']), lostAtMs: Number(row!['lost_at_ms']) },
+        ...{ reachMs: Number(row!['reach_ms']), fencedUntilMs: Number(row!['fenced_until_ms']) },
+        layoutsLostUntilMs: Number(row!['layouts_lost_until_ms']),
+      };
+      const state = { failoverNumber, lostAtMs, reachMs, fencedUntilMs, layoutsLostUntilMs };
+      const forMs = fenceMs(request, reachMs, ownReachMs);
+      const [least, most] = [beganMs, endedMs].map((nowMs) =>
+        stateAfterFence(state, request, { nowMs, fromMs: nowMs, forMs }),
+      );
+      for (const name of Object.keys(found) as (keyof typeof found)[]) {
+        if (found[name] < least![name] || found[name] > most![name]) wrong.push({ state, request, name, found });
+      }
+    }
     expect(wrong).toEqual([]);
   });
 
@@ -79,12 +93,12 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
     await running.readTable();
     expect(await takeRow(running, 1)).toBe(true);
     await query(`DELETE FROM ${STATE}`);
-    expect(await storeOf().fence(AHEAD_MS)).toBe(2);
-    const { barredUntilMs = 0, lostUntilMs, nowMs } = await running.readTable();
+    expect(await storeOf().fence(fenceRequest(AHEAD_MS))).toBe(2);
+    const { barredUntilMs = 0, layoutsLostUntilMs, nowMs } = await running.readTable();
     const barMs = kind === 'sqlite' ? AHEAD_MS : REACH_MS;
     expect(barredUntilMs - nowMs).toBeGreaterThan(barMs - 10_000);
     expect(barredUntilMs - nowMs).toBeLessThanOrEqual(barMs + GRAIN_MS);
-    expect(lostUntilMs).toBe(0);
+    expect(layoutsLostUntilMs).toBeUndefined();
     expect(await takeRow(running, 1, 'b')).toBe(true);
     const later = storeOf();
     await later.prepare({ min: 1, max: 5 });
@@ -98,24 +112,26 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
     const first = storeOf();
     await first.prepare({ min: 1, max: 2 });
     await query(`ALTER TABLE ${STATE} DROP COLUMN fenced_until_ms`);
+    await query(`ALTER TABLE ${STATE} DROP COLUMN layouts_lost_until_ms`);
     const careful = openStore(database.options, { reachMs: REACH_MS, autoCreateTable: false });
     open.push(careful);
     await expect(careful.prepare({ min: 1, max: 2 })).rejects.toMatchObject({
       errorCode: 'TABLE_MISSING',
       message: expect.stringContaining(`${STATE}.fenced_until_ms`) as string,
     });
-    await expect(storeOf().fence(AHEAD_MS)).rejects.toMatchObject({ errorCode: 'DATABASE_CALL_FAILED' });
+    await expect(storeOf().fence(fenceRequest(AHEAD_MS))).rejects.toMatchObject({ errorCode: 'DATABASE_CALL_FAILED' });
     expect(await query(`SELECT id FROM ${STATE}`)).toEqual([]);
     await storeOf().prepare({ min: 1, max: 2 });
-    expect(await storeOf().fence(AHEAD_MS)).toBe(2);
+    expect(await storeOf().fence(fenceRequest(AHEAD_MS))).toBe(2);
   });
 
   it("is not written by a clock that is too far from the database's", async () => {
     // No clock is as near as that.
-    const store = openStore(database.options, { reachMs: REACH_MS, maxClockSkewMs: -1 });
-    open.push(store);
+    const store = storeOf();
     await store.prepare({ min: 1, max: 2 });
-    await expect(store.fence(AHEAD_MS)).rejects.toMatchObject({ errorCode: 'CLOCK_SKEW' });
+    await expect(store.fence(fenceRequest(AHEAD_MS, { maxClockSkewMs: -1 }))).rejects.toMatchObject({
+      errorCode: 'CLOCK_SKEW',
+    });
     expect(await storeOf().readTable()).not.toHaveProperty('barredUntilMs');
   });
 });
@@ -138,7 +154,7 @@ it('A fence by an account that is told the term of PostgreSQL shuts out no servi
     await service.prepare({ min: 1, max: 3 });
     await service.readTable();
     expect(await takeRow(service, 2)).toBe(true);
-    expect(await operator.fence(1_000)).toBe(3);
+    expect(await operator.fence(fenceRequest(1_000))).toBe(3);
     await fresh.prepare({ min: 1, max: 3 });
     for (const each of [service, fresh]) expect((await each.readTable()).rows).toHaveLength(3);
   } finally {

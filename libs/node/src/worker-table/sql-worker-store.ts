@@ -1,4 +1,5 @@
 import type {
+  FenceRequest,
   SampleRequest,
   WorkerRange,
   WorkerRow,
@@ -245,18 +246,17 @@ export class SqlWorkerStore implements WorkerStore {
 
   /**
    * Fences state and rows of one server. The state comes first: a row that is added between the two is barred by then.
-   * @throws ReplicaError; ClockSkewError: the fence would end at a wrong moment
+   * @throws ReplicaError; ClockSkewError; ClockBehindError
    */
-  async fence(aheadMs: number): Promise<number> {
+  async fence(request: FenceRequest): Promise<number> {
     const { dialect, table } = this;
-    const term = await this.server.termOfRightClock();
-    const ownReachMs = term === '' ? 0 : this.server.guard.reachMs;
+    const judged = await this.server.judgeFence(request);
     return this.database.call(async (run) => {
       await run(dialect.begin);
       try {
         // Without a term: services may be told none, and every term that is told later is recorded as the first.
         await execute(run, insertState(dialect, table, { term: '', failoverNumber: dialect.nowMs }));
-        const state = await execute(run, fenceState(dialect, table, { term, aheadMs, ownReachMs }));
+        const state = await execute(run, fenceState(dialect, table, { ...request, ...judged }));
         if (state.affected !== 1) throw new DatabaseCallError('another server answers than before: fence again', '');
         await run('COMMIT');
       } catch (error) {
@@ -265,7 +265,7 @@ export class SqlWorkerStore implements WorkerStore {
         throw error;
       }
       // By itself: a transaction that has locked the state and waits for a row could meet a renewal that waits for it.
-      return (await execute(run, fenceRows(dialect, table, term))).affected ?? 0;
+      return (await execute(run, fenceRows(dialect, table, judged.term))).affected ?? 0;
     });
   }
 

@@ -1,9 +1,19 @@
-import type { KnownLayouts, SampleRequest, WorkerRow, WorkerSample, WorkerTable, WorkerWrite } from '@raindrop/core';
+import type {
+  FenceRequest,
+  KnownLayouts,
+  SampleRequest,
+  WorkerRow,
+  WorkerSample,
+  WorkerTable,
+  WorkerWrite,
+} from '@raindrop/core';
 import {
   barOf,
   type BelievedServer,
-  FENCE_LEAP,
   FENCE_FAILOVERS_MS,
+  FENCE_LEAP,
+  fenceMs,
+  type LatestTimes,
   type KeptRow,
   PermanentError,
   readKeptRow,
@@ -119,13 +129,14 @@ const STATE_FIELDS: readonly string[] = [
   'lost_at_ms',
   'reach_ms',
   'fenced_until_ms',
+  'layouts_lost_until_ms',
   'session_age_ms',
 ];
 
 /** The expressions that {@link readState} needs, each with its name. */
 export function stateColumns(dialect: Dialect, table: TableName): string {
   const kept = (column: string): string => ofState(dialect, table, column);
-  const state = ['format', 'term', 'epoch', 'lost_at_ms', 'reach_ms', 'fenced_until_ms'].map(kept);
+  const state = STATE_FIELDS.slice(2, -1).map((name) => kept(name === 'known_term' ? 'term' : name));
   const sql = [dialect.nowMs, dialect.term, ...state, dialect.sessionAgeMs];
   return STATE_FIELDS.map((name, index) => `${sql[index]} AS ${name}`).join(', ');
 }
@@ -151,6 +162,7 @@ export function readState(table: TableName, records: readonly Readonly<Record<st
     lostAtMs: safeInteger(record['lost_at_ms']) ?? 0,
     reachMs: safeInteger(record['reach_ms']) ?? 0,
     fencedUntilMs: safeInteger(record['fenced_until_ms']) ?? 0,
+    layoutsLostUntilMs: safeInteger(record['layouts_lost_until_ms']) ?? 0,
     sessionAgeMs: safeInteger(record['session_age_ms']) ?? 0,
   };
 }
@@ -197,24 +209,75 @@ export function noteServer(
   return { sql: `UPDATE ${state} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')}`, values };
 }
 
-/** See stateAfterFence and fencedUntil. The caller fences the rows on the same server afterwards. */
+/**
+ * The state, and the latest times of the rows, in one record: what {@link readLatestTimes} reads. Rows that cannot be read
+ * do not hide the others.
+ */
+export function selectLatestTimes(dialect: Dialect, table: TableName): Statement {
+  const column = (name: string): string => `r.${dialect.quote(name)}`;
+  const latest = (expression: string, condition: string): string =>
+    `(SELECT ${expression} FROM ${quoteTable(dialect, table)} r WHERE ${condition})`;
+  const isOurs = `NOT (${column('code')} <> '' AND ${column('own_version')} <> ${column('version')})`;
+  const granted = (lane: 0 | 1): string =>
+    latest(
+      dialect.exactInteger(`MAX(${column(`odo${lane}_ms`)})`),
+      `${isOurs} AND ${column(`odo${lane}_seq`)} < ${Number.MAX_SAFE_INTEGER}`,
+    );
+  const written = latest(
+    `MAX(${dialect.timeAsMs(column('heartbeat_time'))})`,
+    `${isOurs} AND ${column('own_version')} > 0`,
+  );
+  return {
+    sql:
+      `SELECT ${stateColumns(dialect, table)}, ${written} AS written_ms, ` +
+      `${granted(0)} AS granted0_ms, ${granted(1)} AS granted1_ms`,
+    values: [],
+  };
+}
+
+export function readLatestTimes(record: Readonly<Record<string, unknown>>): LatestTimes {
+  const time = (name: string): number => safeInteger(record[name]) ?? 0;
+  return { writtenMs: time('written_ms'), grantedMs: Math.max(time('granted0_ms'), time('granted1_ms')) };
+}
+
+/** See stateAfterFence. The caller fences the rows on the same server afterwards. */
 export function fenceState(
   dialect: Dialect,
   table: TableName,
-  fence: { readonly term: string; readonly aheadMs: number; readonly ownReachMs: number },
+  {
+    issuedUntilMs,
+    onlyThisLayout = false,
+    ...fence
+  }: FenceRequest & { readonly term: string; readonly fromMs: number; readonly ownReachMs: number },
 ): Statement {
-  const { term, aheadMs, ownReachMs } = fence;
   const { values, value } = bindings(dialect);
   const column = (name: string): string => dialect.quote(name);
-  const [failoverNumber, lostAtMs] = [column('epoch'), column('lost_at_ms')];
-  const larger = (one: string, other: string): string => `(CASE WHEN ${one} > ${other} THEN ${one} ELSE ${other} END)`;
-  const forMs = larger(column('reach_ms'), String(Math.max(ownReachMs, aheadMs)));
+  const choice = (one: string, sign: '<' | '>', other: string): string =>
+    `(CASE WHEN ${one} ${sign} ${other} THEN ${one} ELSE ${other} END)`;
+  const larger = (one: string, other: string): string => choice(one, '>', other);
+  const smaller = (one: string, other: string): string => choice(one, '<', other);
+  const [failoverNumber, lostAt, fencedUntil, layoutsUntil] = [
+    ...['epoch', 'lost_at_ms', 'fenced_until_ms', 'layouts_lost_until_ms'].map(column),
+  ] as [string, string, string, string];
+  const from = larger(dialect.nowMs, String(fence.fromMs));
+  const endOfReach = `${from} + ${larger(column('reach_ms'), String(fenceMs(fence, 0, fence.ownReachMs)))}`;
+  const isStated = issuedUntilMs !== undefined;
+  const end = larger(isStated ? String(issuedUntilMs) : fencedUntil, endOfReach);
+  const layouts = onlyThisLayout
+    ? isStated
+      ? smaller(layoutsUntil, end)
+      : layoutsUntil
+    : isStated
+      ? end
+      : larger(layoutsUntil, end);
+  // MySQL evaluates from left to right: a column is written after the last expression that reads it.
   const changes = [
     `${failoverNumber} = ${larger(failoverNumber, dialect.nowMs)} + ${FENCE_FAILOVERS_MS}`,
-    `${lostAtMs} = CASE WHEN ${lostAtMs} < ${dialect.nowMs} THEN ${lostAtMs} ELSE ${dialect.nowMs} END`,
-    `${column('fenced_until_ms')} = ${larger(column('fenced_until_ms'), `${dialect.nowMs} + ${forMs}`)}`,
+    ...(isStated ? [`${lostAt} = ${smaller(lostAt, dialect.nowMs)}`] : []),
+    `${layoutsUntil} = ${layouts}`,
+    `${fencedUntil} = ${end}`,
   ];
-  const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, term)}`;
+  const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, fence.term)}`;
   const state = quoteTable(dialect, stateTableOf(table));
   return { sql: `UPDATE ${state} SET ${changes.join(', ')} WHERE ${conditions}`, values };
 }

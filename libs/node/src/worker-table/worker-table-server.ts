@@ -1,8 +1,10 @@
-import type { WorkerRange, WorkerTable } from '@raindrop/core';
+import type { FenceRequest, WorkerRange, WorkerTable } from '@raindrop/core';
 import {
   ClockSkewError,
   FailoverGuard,
+  fenceMs,
   MOST_LOOKS,
+  judgeFence,
   type BelievedServer,
   type Look,
   type ServerVerdict,
@@ -15,11 +17,18 @@ import { DatabaseCallError } from '../database/database-errors.js';
 import { type Dialect, execute, type SqlResult, type Statement } from '../database/dialect.js';
 import type { OwnDatabase } from '../database/own-database.js';
 import type { TableName } from '../database/table-name.js';
-import { safeInteger } from '../database/sql-values.js';
 import { isGone, saysGone } from '../tables/prepare-table.js';
 import type { Table } from '../tables/table-kind.js';
 import { prepareWorkerTable, type PrepareOptions, type WrittenRow } from './prepare-worker-table.js';
-import { insertLayout, noteServer, readState, type SeenState, stateColumns } from './worker-statements.js';
+import {
+  insertLayout,
+  noteServer,
+  readLatestTimes,
+  readState,
+  type SeenState,
+  selectLatestTimes,
+  stateColumns,
+} from './worker-statements.js';
 import { WORKER_TABLE } from './worker-table.js';
 
 export interface WorkerTableServerOptions extends PrepareOptions, Partial<SessionAges> {
@@ -106,23 +115,32 @@ export class WorkerTableServer {
 
   /** The term of the server that answers. @throws ReplicaError */
   async termNow(): Promise<string> {
-    return (await this.askPrimary()).term;
+    const term = (dialect: Dialect): Statement => ({ sql: `SELECT ${dialect.term} AS term`, values: [] });
+    const found = String((await askWithTerm(this.database, term)).records[0]!['term']);
+    if (found === REPLICA) this.refuseReplica();
+    return found;
   }
 
-  /** The term of the server that answers, if its clock is right. @throws ReplicaError; ClockSkewError */
-  async termOfRightClock(): Promise<string> {
-    const { term, nowMs } = await this.askPrimary();
-    this.refuseSkew(nowMs);
-    return term;
+  /**
+   * Judges the server that is to be fenced.
+   * @returns its term, from when the fence counts, and the reach of this process there
+   * @throws ReplicaError; ClockSkewError; ClockBehindError; TableFormatError
+   */
+  async judgeFence(
+    request: FenceRequest,
+  ): Promise<{ readonly term: string; readonly fromMs: number; readonly ownReachMs: number }> {
+    const { records } = await askWithTerm(this.database, (dialect) => selectLatestTimes(dialect, this.name));
+    const seen = readState(this.name, records);
+    if (seen.term === REPLICA) this.refuseReplica();
+    this.refuseSkew(seen.nowMs, request.maxClockSkewMs);
+    // An account that is not told the term may reach a server that has taken another one's place.
+    const ownReachMs = this.database.dialect.hasServers ? this.guard.reachMs : 0;
+    const forMs = fenceMs(request, seen.reachMs, ownReachMs);
+    const { fromMs } = judgeFence({ ...readLatestTimes(records[0]!), ...seen }, request, { nowMs: seen.nowMs, forMs });
+    return { term: seen.term, fromMs, ownReachMs };
   }
 
-  private async askPrimary(): Promise<{ readonly term: string; readonly nowMs: number }> {
-    const { records } = await askWithTerm(this.database, (dialect) => ({
-      sql: `SELECT ${dialect.term} AS term, ${dialect.nowMs} AS now_ms`,
-      values: [],
-    }));
-    const term = String(records[0]!['term']);
-    if (term !== REPLICA) return { term, nowMs: safeInteger(records[0]!['now_ms'])! };
+  private refuseReplica(): never {
     this.database.reconnect();
     throw new ReplicaError();
   }
@@ -182,8 +200,7 @@ export class WorkerTableServer {
    * The moment of a failover is recorded by the database's clock and counts for all processes: a wrong clock is
    * refused.
    */
-  private refuseSkew(nowMs: number): void {
-    const { maxClockSkewMs = Number.MAX_SAFE_INTEGER } = this.options;
+  private refuseSkew(nowMs: number, maxClockSkewMs = this.options.maxClockSkewMs ?? Number.MAX_SAFE_INTEGER): void {
     const skewMs = wallClock.now() - nowMs;
     if (Math.abs(skewMs) > maxClockSkewMs) throw new ClockSkewError(skewMs, maxClockSkewMs);
   }

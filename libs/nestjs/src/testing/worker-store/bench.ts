@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SampleRequest, WorkerRow, WorkerSample, WorkerStore, WorkerWrite } from '@raindrop/core';
+import type { FenceRequest, SampleRequest, WorkerRow, WorkerSample, WorkerStore, WorkerWrite } from '@raindrop/core';
 import { hostTimers, monotonicClock } from '@raindrop/node/internal';
 
 /** One empty place for worker rows, made for one case, and what other programs may do to the rows. */
@@ -35,6 +35,11 @@ export function writeTo(row: WorkerRow, change: Partial<WorkerWrite> = {}): Work
     leaseMs: 60_000,
     ...change,
   };
+}
+
+/** The fence of an operator who knows nothing more. */
+export function fenceFor(aheadMs: number, more: Partial<FenceRequest> = {}): FenceRequest {
+  return { aheadMs, maxClockSkewMs: 30_000, ...more };
 }
 
 /** A row without the end of its lease: a store without a clock of its own computes that end by the reader's clock. */

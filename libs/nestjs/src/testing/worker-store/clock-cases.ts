@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { FENCE_LEAP, INCLUDE_HELD, isHeld } from '@raindrop/core/internal';
+import {
+  believedFromMs,
+  FENCE_LEAP,
+  INCLUDE_HELD,
+  isHeld,
+  layoutsLostUntilMs,
+  wallClock,
+} from '@raindrop/core/internal';
 import type { WorkerRow, WorkerStore } from '@raindrop/core';
 import { monotonicClock } from '@raindrop/node/internal';
 import {
@@ -11,23 +18,28 @@ import {
   LAYOUTS,
   type Rows,
   same,
+  storedOf,
   turn,
   until,
   upTo,
   writeTo,
+  fenceFor,
 } from './bench.js';
 import { idsIn } from './write-cases.js';
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const LEASE_MS = 60_000;
 const SHORT_LEASE_MS = 50;
 /** Two clocks are read one after the other. */
 const GRAIN_MS = 5;
 
-/** While `call` runs, `Date` of this process is `aheadMs` ahead, as that of another host may be. */
+/** While `call` runs, the clock of this process is `aheadMs` ahead, as that of another host may be. */
 async function atClock<T>(aheadMs: number, call: () => Promise<T>): Promise<T> {
   const Real = Date;
   const now = (): number => Real.now() + aheadMs;
+  const { now: realNow } = wallClock;
+  wallClock.now = now;
   globalThis.Date = new Proxy(Real, {
     apply: () => new Real(now()).toString(),
     construct: (target, args, newTarget) =>
@@ -38,6 +50,7 @@ async function atClock<T>(aheadMs: number, call: () => Promise<T>): Promise<T> {
     return await call();
   } finally {
     globalThis.Date = Real;
+    wallClock.now = realNow;
   }
 }
 
@@ -109,13 +122,19 @@ const AHEAD_MS = 95_000;
 const MANY = 60;
 const ROUNDS = 3;
 
-/** `fence` raises every odometer, all at one moment. */
+/** By a clock, or by the times in the store. */
+function isRefusal(error: unknown): true {
+  assert.match(String((error as { errorCode?: unknown } | undefined)?.errorCode), /^CLOCK_(SKEW|BEHIND)$/);
+  return true;
+}
+
+/** `fence` raises every odometer, all at one moment; its rule is in fence.ts of the core. */
 export const fenceCases: Cases = {
   'fences: every row is free, with both odometers past all that can have been granted': fencesAll,
   'fences rows that are added later: the table may have lacked them, and their holders issued on': async (rows) => {
     const store = await rows.prepared(2);
     const { nowMs } = await store.readTable();
-    await store.fence(AHEAD_MS);
+    await store.fence(fenceFor(AHEAD_MS));
     const later = await rows.prepared(4);
     const table = await later.readTable();
     const sample = await rows.sample(later);
@@ -136,6 +155,57 @@ export const fenceCases: Cases = {
     }
     assert.equal(await later.write(writeTo(byId(table.rows)[3]!)), true);
   },
+  'bars no shorter after a second fence': async (rows) => {
+    const store = await rows.prepared(2);
+    await store.fence(fenceFor(2 * AHEAD_MS));
+    const first = believedFromMs(await store.readTable());
+    await store.fence(fenceFor(1_000));
+    assert.equal(believedFromMs(await store.readTable()), first, 'the second fence has changed the bar');
+  },
+  'makes no fence by a clock that is an hour behind: by a right one, or none': async (rows) => {
+    const store = await rows.prepared(2);
+    const held = await rows.take(store, 1, { leaseMs: LEASE_MS });
+    const { nowMs } = await store.readTable();
+    const made = await atClock(-HOUR_MS, () => store.fence(fenceFor(AHEAD_MS)).catch((error: unknown) => error));
+    if (made === 2) {
+      assert.ok(believedFromMs(await store.readTable()) >= nowMs + AHEAD_MS, 'the fence ends too early');
+    } else {
+      isRefusal(made);
+      same(storedOf(await rows.of(store, 1)), storedOf(held), 'the row that is held');
+      assert.equal(believedFromMs(await store.readTable()), 0, 'the table is barred');
+    }
+  },
+  'refuses a fence where IDs were granted far beyond it, unless the operator says up to when': async (rows) => {
+    const store = await rows.prepared(2);
+    const { nowMs } = await store.readTable();
+    const ahead = { ms: nowMs + DAY_MS, sequence: 7 };
+    await rows.take(store, 1, { token: '', odometers: [ahead, ahead], leaseMs: 0 });
+    await assert.rejects(store.fence(fenceFor(AHEAD_MS)), isRefusal);
+    assert.equal(believedFromMs(await store.readTable()), 0, 'the table is barred');
+    const issuedUntilMs = nowMs + HOUR_MS;
+    assert.equal(await store.fence(fenceFor(AHEAD_MS, { issuedUntilMs })), 2);
+    assert.equal(believedFromMs(await store.readTable()), issuedUntilMs);
+    const { odometers } = await rows.of(store, 1);
+    assert.ok(
+      odometers.every(({ ms }) => ms === ahead.ms),
+      'an odometer was lowered',
+    );
+    await store.fence(fenceFor(AHEAD_MS, { issuedUntilMs: nowMs }));
+    const { nowMs: later, ...table } = await store.readTable();
+    assert.ok(believedFromMs(table) < later + HOUR_MS / 2, 'a bar of a wrong clock stays for ever');
+  },
+  'takes a fence for a loss of layouts, unless the operator knows of one layout alone': async (rows) => {
+    const store = await rows.prepared(2);
+    assert.equal(layoutsLostUntilMs(await store.readTable()), 0);
+    await store.fence(fenceFor(AHEAD_MS, { onlyThisLayout: true }));
+    assert.equal(layoutsLostUntilMs(await store.readTable()), 0, 'layouts count as lost');
+    const { nowMs } = await store.readTable();
+    await store.fence(fenceFor(AHEAD_MS));
+    const fenced = await store.readTable();
+    assert.ok(layoutsLostUntilMs(fenced) >= nowMs + AHEAD_MS, 'layouts do not count as lost');
+    await store.fence(fenceFor(1_000, { onlyThisLayout: true }));
+    assert.equal(layoutsLostUntilMs(await store.readTable()), layoutsLostUntilMs(fenced), 'a loss was forgotten');
+  },
   'fences all rows or none, for every reader meanwhile': async (rows) => {
     const store = await rows.prepared(MANY);
     const others = Array.from({ length: 3 }, () => rows.open());
@@ -148,7 +218,7 @@ export const fenceCases: Cases = {
       const looks = Promise.all(others.map((other, index) => watch(other, index, isFenced, () => isOver)));
       looks.catch(() => {});
       try {
-        assert.equal(await store.fence(AHEAD_MS), MANY);
+        assert.equal(await store.fence(fenceFor(AHEAD_MS)), MANY);
       } finally {
         isOver = true;
         await looks;
@@ -161,7 +231,7 @@ export const fenceCases: Cases = {
     const other = rows.open();
     const before = byId((await other.readTable()).rows);
     let isOver = false;
-    const fence = store.fence(AHEAD_MS).finally(() => (isOver = true));
+    const fence = store.fence(fenceFor(AHEAD_MS)).finally(() => (isOver = true));
     fence.catch(() => {});
     // From the last to the first: once one of them is fenced, so is the next one. A store may refuse a write a moment
     // before that.
@@ -206,12 +276,13 @@ async function fencesAll(rows: Rows): Promise<void> {
   const store = await rows.prepared(4);
   const { nowMs } = await store.readTable();
   const low = { ms: nowMs - 5_000, sequence: 3 };
-  const high = { ms: nowMs + 9_000_000, sequence: 4 };
+  // As an earlier fence may have left it.
+  const high = { ms: nowMs + 9_000_000, sequence: LARGEST };
   await rows.take(store, 1, { token: 'held', odometers: [low, high] });
   await rows.take(store, 2, { token: '', odometers: [low, low], leaseMs: 0 });
   await rows.take(store, 3);
   const before = await store.readTable();
-  assert.equal(await store.fence(AHEAD_MS), 4);
+  assert.equal(await store.fence(fenceFor(AHEAD_MS)), 4);
   const after = await store.readTable();
   // A store may bar for longer.
   const endMs = Math.max(after.nowMs + AHEAD_MS, after.barredUntilMs ?? 0, after.lostUntilMs ?? 0);
@@ -275,7 +346,7 @@ export const linearizableCases: Cases = {
     }
     const row = await rows.take(one, 1);
     assert.equal((await rows.of(other, 1)).token, row.token);
-    await one.fence(1_000);
+    await one.fence(fenceFor(1_000));
     assert.equal((await rows.of(other, 1)).token, '', 'another process does not show the fence');
     assert.equal(await other.write(writeTo(row)), false);
   },

@@ -15,6 +15,7 @@ import {
   turn,
   upTo,
   writeTo,
+  fenceFor,
 } from './bench.js';
 
 const DAY_MS = 86_400_000;
@@ -289,7 +290,7 @@ export const foreignCases: Cases = {
     await rows.take(store, 3);
     await rows.foreignWrite(3);
     const before = await rows.of(store, 3);
-    await store.fence(1_000);
+    await store.fence(fenceFor(1_000));
     const { version, ownVersion, token } = await rows.of(store, 3);
     same([version - ownVersion, token], [before.version - before.ownVersion, ''], 'the row');
   },
@@ -326,7 +327,7 @@ export const deletedCases: Cases = {
     same(await rows.ids(store), [1, 3], 'the rows');
     const { nowMs, deleted } = await store.readTable();
     same(deleted.map(storedOf), [storedOf(written)], 'the deleted rows');
-    assert.equal(await store.fence(1_000), 3);
+    assert.equal(await store.fence(fenceFor(1_000)), 3);
     const fenced = (await store.readTable()).deleted[0]!.odometers[0].ms;
     assert.ok(fenced >= nowMs + 1_000, 'a deleted row was left out by the fence');
   },

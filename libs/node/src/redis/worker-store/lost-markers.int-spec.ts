@@ -6,6 +6,7 @@ import { writeTo } from '../../../../../test/proof/contract/worker-store.contrac
 import { takeRow } from '../../../../../test/support/stores/open-store.js';
 import { until } from '../../../../../test/support/until.js';
 import type { RedisWorkerStore } from './redis-worker-store.js';
+import { fenceRequest } from '../../../../../test/support/stores/fence-request.js';
 
 const WORKERS = { min: 1, max: 2 };
 
@@ -55,7 +56,7 @@ describe('A Redis whose marker is another one than a process has seen', () => {
   it.each([false, true])('serves the processes that run, after a flush (a fence before: %s)', async (isFenced) => {
     const living = await opened(way.port);
     await living.readRow(1);
-    if (isFenced) await living.fence(100);
+    if (isFenced) await living.fence(fenceRequest(100));
     await living.readRow(1);
     await bench.admin(first).flushall();
     await opened(portOf(first));
@@ -83,7 +84,7 @@ describe('A Redis whose marker is another one than a process has seen', () => {
     await lead(living, second);
     expect(await takeRow(living, 1)).toBe(true);
     // A process that has seen no other one cannot know: an operator decides.
-    expect(await (await opened(portOf(first))).fence(5_000)).toBe(2);
+    expect(await (await opened(portOf(first))).fence(fenceRequest(5_000))).toBe(2);
     await lead(living, first);
     const { nowMs, row: fenced } = await living.readRow(1);
     // As long as its successor's grants may reach.

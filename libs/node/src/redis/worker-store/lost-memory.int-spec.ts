@@ -6,6 +6,7 @@ import { weakenWorkerScripts } from '../../../../../test/support/redis/weakened-
 import { KEY, LEASE, REACH_MS, WorkerBench } from '../../../../../test/support/redis/worker-bench.js';
 import type { PrivateServer } from '../../../../../test/support/servers/private-server.js';
 import { until } from '../../../../../test/support/until.js';
+import { fenceRequest } from '../../../../../test/support/stores/fence-request.js';
 
 /** The next second has begun. */
 const TICK_MS = 2_000;
@@ -52,7 +53,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await Promise.all([early.close(), later.close()]);
   });
 
-  it('are noted as lost by no clock that is refused, and a fence cures what was noted so before', async () => {
+  it('are noted as lost by no clock that is refused, and a fence cures what was noted so before, once its operator says what was issued', async () => {
     const store = bench.store(server, { maxClockSkewMs: 30_000 });
     await store.prepare({ min: 1, max: 1 });
     await bench.admin(server).flushall();
@@ -66,7 +67,12 @@ describe('Worker ids of a Redis that loses its memory', () => {
     const aheadMs = now() + 86_400_000;
     await bench.admin(server).hset(KEY, { lostAt: aheadMs, floor: aheadMs + REACH_MS });
     expect((await store.readTable()).lostUntilMs).toBe(aheadMs + REACH_MS);
-    await store.fence(1_000);
+    await expect(store.fence(fenceRequest(1_000))).rejects.toMatchObject({
+      errorCode: 'CLOCK_BEHIND',
+      laterMs: aheadMs,
+    });
+    expect((await store.readTable()).lostUntilMs).toBe(aheadMs + REACH_MS);
+    await store.fence(fenceRequest(1_000, { issuedUntilMs: now() }));
     expect((await store.readTable()).lostUntilMs).toBeLessThanOrEqual(now() + REACH_MS);
     await store.close();
   });

@@ -17,6 +17,7 @@ import { until } from '../../../../../test/support/until.js';
 import type { RedisTarget } from '../redis-connection.js';
 import { initRedisWorkers } from './redis-workers.js';
 import { RedisWorkerStore } from './redis-worker-store.js';
+import { fenceRequest } from '../../../../../test/support/stores/fence-request.js';
 
 const { timers } = systemPorts('exact');
 
@@ -81,7 +82,7 @@ describe("A Redis over the application's client, whatever its settings", () => {
       const sample = await store.readSample({ workers, from: 1, atMost: 9, graceMs: 0 });
       expect(sample).toMatchObject({ total: 3, live: 1, foreign: 0 });
       expect(sample.rows.map(({ id }) => id)).toEqual([1, 3]);
-      expect(await store.fence(0)).toBe(3);
+      expect(await store.fence(fenceRequest(0))).toBe(3);
       await store.close();
       await connection.del(key);
       connection.disconnect();
@@ -126,11 +127,11 @@ describe('A worker store on Redis', () => {
     await expect(store.readTable()).rejects.toMatchObject(corrupt);
     await expect(store.readSample(request)).rejects.toMatchObject(corrupt);
     await expect(store.readRow(2)).rejects.toMatchObject(corrupt);
-    await expect(store.fence(1)).rejects.toMatchObject(corrupt);
+    await expect(store.fence(fenceRequest(1))).rejects.toMatchObject(corrupt);
     await bench.admin(server).hset(KEY, 'deleted:2', 1);
     expect((await store.readTable()).deleted).toEqual([]);
     expect((await store.readSample(request)).rows).toHaveLength(1);
-    expect(await store.fence(1)).toBe(3);
+    expect(await store.fence(fenceRequest(1))).toBe(3);
   });
 
   it('makes and fences as many rows as a range and a key may have', async () => {
@@ -138,7 +139,7 @@ describe('A worker store on Redis', () => {
     await wide.prepare({ min: 1, max: 4_095 });
     expect((await wide.readTable()).rows).toHaveLength(4_095);
     await open(server.url, 20_000).prepare({ min: 4_096, max: 8_190 });
-    expect(await wide.fence(60_000)).toBe(8_190);
+    expect(await wide.fence(fenceRequest(60_000))).toBe(8_190);
     const { nowMs, rows } = await wide.readTable();
     expect(new Set(rows.map(({ id }) => id)).size).toBe(8_190);
     for (const { odometers } of rows) expect(odometers[0].ms).toBeGreaterThan(nowMs + 50_000);

@@ -1,5 +1,6 @@
 import {
   ConfigurationError,
+  type FenceRequest,
   type SampleRequest,
   type Timers,
   type WorkerRange,
@@ -9,7 +10,17 @@ import {
   type WorkerTable,
   type WorkerWrite,
 } from '@raindrop/core';
-import { ClockSkewError, FENCE_LEAP, FENCE_FAILOVERS_MS, FormerPrimaryError, wallClock } from '@raindrop/core/internal';
+import {
+  ClockBehindError,
+  ClockSkewError,
+  FENCE_FAILOVERS_MS,
+  FENCE_LEAP,
+  fenceMs,
+  FormerPrimaryError,
+  judgeFence,
+  latestTimes,
+  wallClock,
+} from '@raindrop/core/internal';
 import { RedisConnection, type RedisTarget, RedisUnavailableError } from '../redis-connection.js';
 import { BLANK_ROW, CorruptRedisWorkerError, endOfWorkerText, readWorkerText } from './worker-text.js';
 import { type WorkerScriptName, workerScripts } from './worker-scripts.js';
@@ -73,13 +84,15 @@ export class RedisWorkerStore implements WorkerStore {
       if (!all.has(`deleted:${name}`)) rows.push(this.rowOf(name, text, 0));
       else deleted.push(...this.deletedRowOf(name, text));
     }
-    // It is set when the memory was lost once, or nothing tells how it began.
+    const layoutsLostUntilMs = all.get('layoutsFloor');
     return {
       nowMs,
       rows,
       deleted,
       layouts: this.noted(layouts),
-      ...(lostUntilMs > 0 && { lostUntilMs, mayLackLayouts: true }),
+      // It is set when the memory was lost once, or nothing tells how it began.
+      ...(lostUntilMs > 0 && { lostUntilMs }),
+      ...(layoutsLostUntilMs !== undefined && { layoutsLostUntilMs: Number(layoutsLostUntilMs) }),
     };
   }
 
@@ -112,9 +125,19 @@ export class RedisWorkerStore implements WorkerStore {
     await this.complete();
   }
 
-  async fence(aheadMs: number): Promise<number> {
-    const { rest } = await this.calls.run('fencing the workers', 'fence', [aheadMs, FENCE_LEAP, FENCE_FAILOVERS_MS]);
-    return Number(rest[1]);
+  async fence(request: FenceRequest): Promise<number> {
+    const { aheadMs, maxClockSkewMs, issuedUntilMs = '', onlyThisLayout = false } = request;
+    const { nowMs, rows, deleted } = await this.readTable();
+    const times = { ...latestTimes([...rows, ...deleted]), lostAtMs: 0 };
+    const forMs = fenceMs(request, this.calls.longestReachMs, 0);
+    const { fromMs } = judgeFence(times, request, { nowMs, forMs });
+    const answer = await this.calls.run('fencing the workers', 'fence', [
+      ...[aheadMs, FENCE_LEAP, FENCE_FAILOVERS_MS],
+      ...[issuedUntilMs, onlyThisLayout ? 1 : 0, fromMs, maxClockSkewMs],
+    ]);
+    const [what, found] = answer.rest;
+    if (what === 'behind') throw new ClockBehindError('a loss of commits was recorded', Number(found), answer.nowMs);
+    return Number(found);
   }
 
   async durabilityWarnings(): Promise<readonly string[]> {
@@ -248,6 +271,11 @@ class RedisWorkerCalls {
     const answer = { generation: String(generation), lostUntilMs: Number(lostUntil), nowMs: Number(now), rest };
     this.warnOf(answer);
     return answer;
+  }
+
+  /** See grantReachMs: the longest that Redis has told so far, ms. */
+  get longestReachMs(): number {
+    return this.reachMs;
   }
 
   /** The server's settings. @throws RedisUnavailableError */

@@ -53,6 +53,7 @@ end
 const MARK = String.raw`${JUDGE}
 if isNew or reach > knownReach then
   redis.call('HSET', key, 'generation', generation, 'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'reach', digits(reach))
+  redis.call('HDEL', key, 'layoutsFloor')
 end
 `;
 
@@ -175,17 +176,26 @@ return answer(1)
 `;
 
 /**
- * Frees every row, its odometers and lostUntil at now + ARGV[2] at least, and at the end of the reach: what it stops may
- * have had its grants from another server. Versions are ARGV[3] more. The marker is later
- * than that of any other server, by ARGV[4] ms. A loss whose time lies in the future, because a clock was wrong when it
- * was recorded, counts as one of now.
+ * Frees every row, its odometers and lostUntil at the end of the fence at least: now + ARGV[2], or the end of the reach.
+ * Versions are ARGV[3] more. The marker is later than that of any other server, by ARGV[4] ms. ARGV[5] is the moment after
+ * which the operator knows of no ID, or empty. ARGV[6] is 1 where the operator knows that only its layout has served, ARGV[7] the moment from which the fence counts, ARGV[8] how far clocks may be apart. See
+ * stateAfterFence. A server whose clock the caller refuses is never fenced, nor is one with a later loss.
  */
-const FENCE = String.raw`${MARK}${SET_ALL}${FENCED_PARTS}${ALL}
-lostAt = math.min(lostAt, now)
-lostUntil = now + math.max(reach, tonumber(ARGV[2]))
+const FENCE = String.raw`${JUDGE}
+maxSkew = tonumber(ARGV[8])
+if math.abs(tonumber(wall) - now) > maxSkew then return answer('skew') end
+local issuedUntil = tonumber(ARGV[5])
+if not isNew and not issuedUntil and lostAt > now + 2 * maxSkew then return answer('behind', digits(lostAt)) end
+${SET_ALL}${FENCED_PARTS}${ALL}
+local layoutsUntil = tonumber(redis.call('HGET', key, 'layoutsFloor') or lostUntil)
+local ends = math.max(now, tonumber(ARGV[7])) + math.max(reach, tonumber(ARGV[2]))
+if issuedUntil then
+  lostAt, lostUntil = math.min(lostAt, now), math.max(ends, issuedUntil)
+  layoutsUntil = math.min(layoutsUntil, lostUntil)
+else lostUntil = math.max(lostUntil, ends) end
 local leap, count = tonumber(ARGV[3]), 0
 local marker = markerOf(math.max(now * 1000, momentOf(generation)) + tonumber(ARGV[4]) * 1000)
-local fenced = {'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'generation', marker}
+local fenced = {'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'generation', marker, 'reach', digits(reach)}
 local function raised(ms) return digits(math.max(tonumber(ms), lostUntil)) .. '\n9007199254740991' end
 for id, row in pairs(rows) do
   count = count + 1
@@ -198,6 +208,8 @@ for id, row in pairs(rows) do
   elseif not deleted[id] then return answer('corrupt', id) end
 end
 setAll(fenced)
+if ARGV[6] == '1' and not isNew then redis.call('HSET', key, 'layoutsFloor', digits(layoutsUntil))
+else redis.call('HDEL', key, 'layoutsFloor') end
 generation = marker
 return answer('fenced', count)
 `;
