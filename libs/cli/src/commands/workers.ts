@@ -95,9 +95,10 @@ export async function fence(flags: FlagValues, output: CliOutput): Promise<void>
     const { held, foreign } = countsOf(workers);
     throw new InputError(
       `fence would free all ${workers.length - foreign} rows of ${options.tableName}, ${held} of them held, and block them ` +
-        `for ${showDuration(maxClockSkewMs + horizonMs)} at least: no process issues IDs until then. ` +
-        `${clocksOf(nowMs, Date.now())}: check that this is the time. A layout that has served since the backup, and is ` +
-        `not that of these options, needs a fence with its options too. ${othersOf(foreign)}To do it, add --yes`,
+        `for ${showDuration(maxClockSkewMs + horizonMs)} at least: no process issues IDs until then.${foreign === 0 ? '' : ` ${othersOf(foreign).trim()}`}\n` +
+        `- Is this the time? ${clocksOf(nowMs, Date.now())}\n` +
+        `- Fence once more with the options of every other layout that has served since the backup.\n` +
+        `To do it, add --yes`,
     );
   }
   const fenced = await explainMissingTable(options, fenceWorkers(withExistingFile(given), undefined, statements));
@@ -118,7 +119,7 @@ function statementsOf(flags: FlagValues): FenceStatements {
 }
 
 function clocksOf(nowMs: number, hostNowMs: number): string {
-  return `the database's clock says ${new Date(nowMs).toISOString()}, this host's ${new Date(hostNowMs).toISOString()}`;
+  return `clock of the database ${new Date(nowMs).toISOString()}, of this host ${new Date(hostNowMs).toISOString()}`;
 }
 
 /** The warning about rows that a fence does not stop. */

@@ -1,4 +1,4 @@
-import { ConfigurationError, type WorkerStore } from '@raindrop/core';
+import { ConfigurationError, showValue, type WorkerStore } from '@raindrop/core';
 import { believedFromMs, sessionAgesOf, wallClock } from '@raindrop/core/internal';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { resolveSnowflakeOptions } from '../options/resolve-options.js';
@@ -98,12 +98,13 @@ export async function fenceWorkers(
   }
 }
 
-function timeOf(issuedUntil: unknown): number | undefined {
+function timeOf(issuedUntil: Date | undefined): number | undefined {
   if (issuedUntil === undefined) return undefined;
-  const ms = issuedUntil instanceof Date ? issuedUntil.getTime() : Number.NaN;
+  // Callers in JavaScript may give anything.
+  const ms = (issuedUntil as unknown) instanceof Date ? issuedUntil.getTime() : Number.NaN;
   if (Number.isSafeInteger(ms) && ms >= 0) return ms;
   const message = 'must be a Date from 1970 on, such as new Date("2026-03-01T12:00:00Z")';
-  throw new ConfigurationError([{ option: 'issuedUntil', given: String(issuedUntil), message }]);
+  throw new ConfigurationError([{ option: 'issuedUntil', given: showValue(issuedUntil), message }]);
 }
 
 function layoutUnnamed(): ConfigurationError {

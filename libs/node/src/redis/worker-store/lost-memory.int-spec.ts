@@ -77,6 +77,20 @@ describe('Worker ids of a Redis that loses its memory', () => {
     await store.close();
   });
 
+  /** Its clock cannot be set: the operator's is an hour ahead instead. */
+  it('are not fenced while its clock is an hour behind', async () => {
+    const store = bench.store(server);
+    await store.prepare({ min: 1, max: 2 });
+    const before = await store.readTable();
+    const realNow = Date.now.bind(Date);
+    const fence = (): Promise<number> => store.fence(fenceRequest(95_000));
+    jest.spyOn(wallClock, 'now').mockImplementation(() => realNow() + 3_600_000);
+    await expect(fence()).rejects.toMatchObject({ errorCode: 'CLOCK_SKEW' });
+    expect((await store.readTable()).rows).toEqual(before.rows);
+    weakenWorkerScripts('if math.abs(tonumber(wall) - now) > maxSkew then', 'if false then');
+    expect(await fence()).toBe(2);
+  });
+
   it('wait as long as the longest reach asks for, also when it comes later', async () => {
     await bench.admin(server).flushall();
     const [short, long] = [bench.store(server), bench.store(server, { reachMs: 60_000 })];
