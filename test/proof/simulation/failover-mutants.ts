@@ -1,4 +1,4 @@
-import { judgeServer, type BelievedServer, type MemoryWorkerTable } from '@raindrop/core/internal';
+import { judgeServer, type BelievedServer, type MemoryWorkerTable, type ServerVerdict } from '@raindrop/core/internal';
 import { MemoryWorkerStore } from '../../../libs/core/src/lease/memory-worker-store.js';
 import { FormerPrimaryError } from '../../../libs/core/src/lease/failover-guard.js';
 import { StoreSession } from '../../../libs/core/src/lease/store-session.js';
@@ -12,10 +12,10 @@ interface Inside {
   readonly table: MemoryWorkerTable;
   readonly now: () => number;
   readonly reachMs: number;
-  checkServer(): number;
+  checkServer(): ServerVerdict;
 }
 
-const looks = (make: (original: () => number) => (this: Inside) => number): (() => void) =>
+const looks = (make: (original: () => ServerVerdict) => (this: Inside) => ServerVerdict): (() => void) =>
   replace(MemoryWorkerStore.prototype as unknown as Inside, 'checkServer', make);
 
 /** Rules for servers that take turns. */
@@ -26,8 +26,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
     install: () =>
       looks((original) => {
         return function () {
-          original.call(this);
-          return 0;
+          return { ...original.call(this), lostUntilMs: 0, barredUntilMs: 0, layoutsLostUntilMs: 0 };
         };
       }),
   },
@@ -37,7 +36,9 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
     install: () =>
       looks((original) => {
         return function () {
-          return Math.max(0, original.call(this) - this.reachMs);
+          const verdict = original.call(this);
+          const barredUntilMs = Math.max(0, verdict.barredUntilMs - this.reachMs);
+          return { ...verdict, barredUntilMs, layoutsLostUntilMs: barredUntilMs };
         };
       }),
   },
@@ -63,7 +64,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
     install: () =>
       replace(MemoryWorkerStore.prototype, 'readTable', (original) => {
         return async function (this: MemoryWorkerStore) {
-          return { ...(await original.call(this)), lostUntilMs: 0 };
+          return { ...(await original.call(this)), layoutsLostUntilMs: 0 };
         };
       }),
   },
