@@ -1,4 +1,5 @@
 import type { Fault, StoreCall } from '../../support/engine/fault-store.js';
+import type { Operation } from './simulated-operator.js';
 import type { Failover } from './simulated-servers.js';
 
 /** One thing that is done to the processes, their hosts or the database. What is not possible at the moment is skipped. */
@@ -60,6 +61,13 @@ export type Action =
   | { readonly kind: 'reconnect'; readonly process: number }
   /** Its next session leads to the former primary, if it lives and the process knows that it is one. */
   | { readonly kind: 'stray'; readonly process: number }
+  /** The backup of this moment is restored later. */
+  | { readonly kind: 'mark-backup' }
+  /** An operator stops all processes, restores, and fences. */
+  | ({ readonly kind: 'operate' } & Operation)
+  /** The clocks of all servers and of all hosts. */
+  | { readonly kind: 'step-all'; readonly ms: number }
+  | { readonly kind: 'correct-all' }
   /** A job reserves a stretch of the past, and issues there until it is killed. */
   | ({ readonly kind: 'backfill'; readonly layout: number; readonly seed: number } & BackfillWish)
   /** Ends the jobs that live. */

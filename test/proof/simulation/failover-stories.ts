@@ -17,7 +17,7 @@ export type FailoverStory =
   | 'lost layout';
 
 /** What all stories are told with. */
-interface Telltale {
+export interface Telltale {
   readonly tell: (...actions: Action[]) => void;
   readonly pass: (ms: number) => void;
   readonly live: (ms: number, times: number) => void;

@@ -63,6 +63,10 @@ export class Invariants implements Witness {
   /** Up to where a program of the original may have issued, by worker id; Unix ms. */
   private readonly foreignMs = new Map<number, number>();
   private databaseWentBack = false;
+  /** When each layout was granted or issued something last. */
+  private readonly servedMs = new Map<string, number>();
+  /** The latest time of all IDs, Unix ms. */
+  latestIssuedMs = 0;
   /** The latest that the database's clock has ever shown. */
   private latestMs = Number.NEGATIVE_INFINITY;
 
@@ -71,11 +75,18 @@ export class Invariants implements Witness {
     private readonly now: () => number,
     private readonly databaseMs: () => number,
     private readonly say?: (text: string) => void,
+    /** Told of every write that was executed. */
+    private readonly onWrite?: () => void,
   ) {}
 
   /** Looks at the database's clock. */
   lookAtClock(): void {
     this.latestMs = Math.max(this.latestMs, this.databaseMs());
+  }
+
+  /** The layouts that were granted or issued something from that moment on. */
+  servedSince(ms: number): string[] {
+    return [...this.servedMs].filter(([, servedMs]) => servedMs >= ms).map(([layout]) => layout);
   }
 
   /** From here on the table may grant once more what it has forgotten: only the IDs themselves can tell. */
@@ -122,6 +133,7 @@ export class Invariants implements Witness {
   executed(store: WitnessedStore, write: WorkerWrite, before: WorkerRow): void {
     this.say?.(inWords(write, before));
     this.lookAtClock();
+    if (write.token !== '') this.servedMs.set(write.layout, this.now());
     // A process that looked before the clock was set back saw more free rows than there are now.
     const times = { nowMs: this.now(), databaseMs: this.databaseMs(), latestMs: this.latestMs };
     const inTheWay = this.together.wrote(store, write, times);
@@ -147,6 +159,7 @@ export class Invariants implements Witness {
       }
     }
     this.senderOf(store).raised.set(write.token, raised);
+    this.onWrite?.();
   }
 
   learned(store: WitnessedStore, token: string): void {
@@ -177,6 +190,8 @@ export class Invariants implements Witness {
     if (known.has(id)) this.fail('an ID is issued once', `${where()}, which was issued before`);
     known.add(id);
 
+    this.servedMs.set(place.layout, this.now());
+    this.latestIssuedMs = Math.max(this.latestIssuedMs, position.ms);
     this.raiseHighest(place, position);
     if (!this.ledger.covers(place, process.store, position)) this.fail('issued inside a grant', where());
     this.lookAtClock();

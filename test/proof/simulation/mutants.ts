@@ -10,6 +10,7 @@ import { StoreSession } from '../../../libs/core/src/lease/store-session.js';
 import { FAILOVER_MUTANTS } from './failover-mutants.js';
 import { HOLDER_MUTANTS } from './holder-mutants.js';
 import { PAST_MUTANTS } from './past-mutants.js';
+import { RESTORE_MUTANTS } from './restore-mutants.js';
 import { replace, replaceGetter, type Mutant } from './mutant.js';
 import { hideLayouts, TAKEOVER_MUTANTS } from './takeover-mutants.js';
 
@@ -146,4 +147,5 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   ...TAKEOVER_MUTANTS,
   ...PAST_MUTANTS,
   ...FAILOVER_MUTANTS,
+  ...RESTORE_MUTANTS,
 };

@@ -11,8 +11,11 @@ import type { LayoutChoice } from './layout-choice.js';
  * - `lost-commits`: the database goes back by less than `commitLossWindowMs`; clocks are right, as the docs demand.
  * - `failovers`: servers take turns, and each lacks what the one before had last, by any time. An old primary may live on
  *   with the sessions that it has. Clocks are apart as far as is permitted; hosts are suspended, layouts changed.
+ * - `restores`: backups of any age are restored, on one server or on servers that take turns. An operator fences them, with
+ *   clocks that are wrong at first.
  */
-export type Family = 'one-layout' | 'disjoint-layouts' | 'overlapping-layouts' | 'lost-commits' | 'failovers';
+export type Family =
+  'one-layout' | 'disjoint-layouts' | 'overlapping-layouts' | 'lost-commits' | 'failovers' | 'restores';
 
 export interface Setup {
   readonly family: Family;

@@ -3,7 +3,7 @@ import type { Fault, StoreCall } from '../../support/engine/fault-store.js';
 import type { Action } from './actions.js';
 import { ROWS } from './layout-choice.js';
 import { PROCESSES, type Family, type Plan, type Setup } from './plan.js';
-import { randomSetup } from './random-setup.js';
+import { randomSetup, type SetupKind } from './random-setup.js';
 import { RandomTrouble } from './random-trouble.js';
 import { SeededRandom } from '../../support/engine/seeded-random.js';
 import { SERVERS } from './simulated-servers.js';
@@ -13,6 +13,28 @@ const STEPS = 64;
 
 /** Of so many seeds one has backfills: their rows and faults would else be others in every schedule. */
 const PAST_SEEDS = 8;
+
+/** Of so many seeds one is about restores. */
+const RESTORE_SEEDS = 10;
+
+/** The first of them. */
+export const FIRST_RESTORE_SEED = 7;
+
+/** The seed after that of a schedule about restores which is about them, too. */
+export const nextRestoreSeed = (seed: number): number => seed + RESTORE_SEEDS;
+
+function kindOf(seed: number): SetupKind {
+  if (seed % RESTORE_SEEDS === FIRST_RESTORE_SEED) return 'restores';
+  return seed % 5 === 4 ? 'failovers' : 'others';
+}
+
+/** A fourth of the schedules about restores has backfills. */
+function hasBackfills(seed: number): boolean {
+  return seed % PAST_SEEDS === PAST_SEEDS - 2 || seed % (4 * RESTORE_SEEDS) === FIRST_RESTORE_SEED + RESTORE_SEEDS;
+}
+
+/** How many steps a layout serves where two of them take turns. */
+const ERA_STEPS = 20;
 
 /** What may happen in one step, by how often. */
 type Event =
@@ -59,7 +81,15 @@ const EVENTS: Readonly<Record<Family, Readonly<Partial<Record<Event, number>>>>>
     ...{ 'expired at the old primary': 4, 'same term again': 5, 'lost while waiting': 2, 'lost while vouching': 2 },
     'lost layout': 2,
   },
+  restores: {
+    ...{ ...ALWAYS, kill: 12, fault: 15, suspend: 3, failover: 1, stray: 2, reconnect: 4 },
+    ...{ 'restored backup': 6, 'another layout since the backup': 3 },
+    ...{ 'former primary again': 3, 'fenced amid failovers': 3 },
+  },
 };
+
+/** After that no older backup is of use: nothing shows that clocks were ahead. */
+const LAST_STORY: StoryName = 'loss in the future';
 
 /** Makes up a schedule: the same seed makes the same one. */
 export function randomPlan(seed: number): Plan {
@@ -81,8 +111,8 @@ class Planner {
 
   constructor(private readonly seed: number) {
     this.random = new SeededRandom(seed);
-    this.past = seed % PAST_SEEDS === PAST_SEEDS - 2 ? new SeededRandom(seed + 1_000_003) : undefined;
-    this.setup = randomSetup(this.random, seed % 5 === 4);
+    this.past = hasBackfills(seed) ? new SeededRandom(seed + 1_000_003) : undefined;
+    this.setup = randomSetup(this.random, kindOf(seed));
     this.leaseMs = this.setup.lease.leaseMs ?? 60_000;
     this.trouble = new RandomTrouble(this.random, this.setup.lease.opTimeoutMs ?? 3_000);
     this.stories = stories({
@@ -91,6 +121,7 @@ class Planner {
       setup: this.setup,
       do: (action) => this.do(action),
       start: (process, layout) => this.start(process, layout),
+      layout: () => this.layout(),
       issue: () => this.issue(),
     });
   }
@@ -109,6 +140,7 @@ class Planner {
         this.do({ kind: 'pass', ms: this.pause() });
       }
     }
+    if (this.setup.family === 'restores' && this.random.chance(0.8)) this.stories[LAST_STORY](0);
     return { seed: this.seed, setup: this.setup, actions: this.actions };
   }
 
@@ -180,6 +212,11 @@ class Planner {
       case 'lost while waiting':
       case 'lost while vouching':
       case 'lost layout':
+      case 'restored backup':
+      case 'another layout since the backup':
+      case 'former primary again':
+      case 'fenced amid failovers':
+      case 'loss in the future':
       case 'cut off':
       case 'adopted':
       case 'overtaken':
@@ -276,7 +313,7 @@ class Planner {
 
   /** All that run the first layout end, and come back with the second. */
   private changeOver(): void {
-    if (this.setup.layouts.length < 2 || this.random.chance(0.3)) return;
+    if (this.setup.family === 'restores' || this.setup.layouts.length < 2 || this.random.chance(0.3)) return;
     const how = this.random.pick(['kill', 'release'] as const);
     for (let process = 0; process < PROCESSES; process++) {
       this.do({ kind: how, process });
@@ -310,6 +347,8 @@ class Planner {
   /** A layout is rolled out in the course of a schedule, with some back and forth. */
   private layout(): number {
     if (this.setup.layouts.length < 2) return 0;
+    // One after the other, there and back: of two at once one would only be refused.
+    if (this.setup.family === 'restores') return Math.floor(this.stepNumber / ERA_STEPS) % 2;
     return this.random.chance(0.1 + (0.8 * this.stepNumber) / STEPS) ? 1 : 0;
   }
 

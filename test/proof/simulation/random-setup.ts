@@ -4,8 +4,11 @@ import type { LayoutChoice } from './layout-choice.js';
 import type { Family, Setup } from './plan.js';
 import type { SeededRandom } from '../../support/engine/seeded-random.js';
 
-/** A fifth of all schedules is about failovers; these are the others. */
-const FAMILIES: Readonly<Record<Exclude<Family, 'failovers'>, number>> = {
+/** What a schedule is about as a rule of its seed; the others draw their family. */
+export type SetupKind = 'failovers' | 'restores' | 'others';
+
+/** The others. */
+const FAMILIES: Readonly<Record<Exclude<Family, 'failovers' | 'restores'>, number>> = {
   'one-layout': 54,
   'disjoint-layouts': 14,
   'overlapping-layouts': 18,
@@ -70,8 +73,36 @@ const FAILOVER_LEASES: readonly (Readonly<Required<Pick<LeaseOptions, 'leaseMs' 
 ];
 
 /** Makes up what a schedule is about. */
-export function randomSetup(random: SeededRandom, isOfFailovers: boolean): Setup {
-  return isOfFailovers ? failoverSetup(random) : drawnSetup(random);
+export function randomSetup(random: SeededRandom, kind: SetupKind): Setup {
+  if (kind === 'restores') return restoreSetup(random);
+  return kind === 'failovers' ? failoverSetup(random) : drawnSetup(random);
+}
+
+/** A service that holds its rows for longer without its store. */
+function longer(lease: LeaseOptions, random: SeededRandom): LeaseOptions {
+  const { leaseMs = 0, horizonMs = 0 } = lease;
+  const times = random.pick([2, 4, 4]);
+  return { ...lease, leaseMs: leaseMs * random.pick([1, times, times]), horizonMs: horizonMs * times };
+}
+
+/** Few IDs in a tick, so that what is issued twice is seen; one server, or servers that take turns. */
+function restoreSetup(random: SeededRandom): Setup {
+  const { serverOffsets, layouts, lease, ...others } = failoverSetup(random);
+  const isCoarse = random.chance(0.15);
+  const unit = isCoarse ? random.pick<TimeUnit>(['minute', 'hour']) : 'second';
+  const first = { ...layouts[0]!, unit, timeBits: TIME_BITS[unit] + 2, sequenceBits: random.pick([1, 1, 3]) };
+  const otherLease = random.chance(0.6) ? longer(lease, random) : lease;
+  const unitMs = TIME_UNITS[unit].ms;
+  const { reachMs } = sessionAgesOf(resolveLeaseOptions(otherLease));
+  const shiftMs = unitMs * Math.ceil((reachMs + 2 * (otherLease.leaseMs ?? 0)) / unitMs);
+  const second = { ...first, epochShiftMs: random.chance(0.75) ? -shiftMs : shiftMs };
+  return {
+    ...{ ...others, family: 'restores', lease, otherLease },
+    lossMs: Math.max(others.lossMs, lease.leaseMs ?? 0),
+    ...(isCoarse && { generator: generatorOf(true, random) }),
+    layouts: random.chance(0.7) ? [first, second] : [first],
+    ...(random.chance(0.7) && { serverOffsets }),
+  };
 }
 
 function failoverSetup(random: SeededRandom): Setup {

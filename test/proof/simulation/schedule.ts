@@ -4,6 +4,7 @@ import { resolve } from './layout-choice.js';
 import { PROCESSES, type Plan } from './plan.js';
 import { SimulatedDatabase } from './simulated-database.js';
 import { SimulatedBackfill } from './simulated-backfill.js';
+import { SimulatedOperator, type Operation } from './simulated-operator.js';
 import { SimulatedProcess } from './simulated-process.js';
 import type { Trace } from './trace.js';
 
@@ -29,6 +30,7 @@ export class Schedule {
   private readonly database: SimulatedDatabase;
   private readonly layouts;
   private readonly invariants: Invariants;
+  private readonly operator: SimulatedOperator;
   private readonly processes: (SimulatedProcess | undefined)[] = Array.from({ length: PROCESSES });
   /** Closed, and still asked for IDs. */
   private readonly former: (SimulatedProcess | undefined)[] = Array.from({ length: PROCESSES });
@@ -53,6 +55,15 @@ export class Schedule {
       () => this.now,
       () => this.database.presentWall,
       trace && ((text) => trace.add(this.now, text)),
+      () => this.database.keepBackup(),
+    );
+    this.operator = new SimulatedOperator(
+      this.database,
+      this.invariants,
+      setup,
+      this.layouts.map(({ layout }) => layout),
+      () => this.living().map(({ layout }) => layout),
+      (what) => this.note(what),
     );
   }
 
@@ -60,6 +71,7 @@ export class Schedule {
     const { violations } = this.invariants;
     for (const action of this.plan.actions) {
       this.trace?.add(this.now, describe(action));
+      this.database.keepBackup();
       await this.perform(action);
       this.invariants.lookAtClock();
       if (violations.length > 0) break;
@@ -98,9 +110,7 @@ export class Schedule {
         this.backfill(action);
         break;
       case 'end-backfills':
-        if (this.backfills.some((each) => each.isReserved)) this.note('end of a backfill');
-        for (const each of this.backfills) each.kill();
-        this.backfills = [];
+        this.endBackfills();
         break;
       case 'step-database':
         this.database.stepClock(action.ms);
@@ -136,6 +146,21 @@ export class Schedule {
         break;
       case 'failover':
         this.database.failOver(action, this.invariants);
+        break;
+      case 'mark-backup':
+        this.database.markBackup();
+        break;
+      case 'operate':
+        await this.operate(action);
+        break;
+      case 'step-all':
+        this.note('all clocks step');
+        this.database.stepStore(action.ms);
+        for (const each of this.processes) each?.step(action.ms);
+        break;
+      case 'correct-all':
+        this.database.correctStore();
+        this.processes.forEach((each, place) => each?.setWall(this.rightWall(place)));
         break;
       case 'kill':
       case 'release':
@@ -270,6 +295,12 @@ export class Schedule {
     this.backfills.push(new SimulatedBackfill(birth, action, () => this.note('reserved past')));
   }
 
+  private endBackfills(): void {
+    if (this.backfills.some((each) => each.isReserved)) this.note('end of a backfill');
+    for (const each of this.backfills) each.kill();
+    this.backfills = [];
+  }
+
   /** A supervisor starts what could not start once more, after a pause. */
   private restartFailed(): void {
     this.processes.forEach((process, place) => {
@@ -295,6 +326,26 @@ export class Schedule {
     this.settleIn(into, copy);
     // No copy takes zero time: a process that reads a clock sees it advance.
     this.database.time.freeze(2);
+  }
+
+  private async operate({ cutOff, restore, fencing }: Operation): Promise<void> {
+    this.endBackfills();
+    this.processes.forEach((process, place) => {
+      const how = cutOff.find((each) => each.process === place);
+      if (how !== undefined) return this.connect(place, how.fault);
+      if (process?.bench.time.isStopped === false) this.note('kill');
+      process?.kill();
+    });
+    if (restore === 'former primary') this.database.goBack(this.invariants);
+    else if (restore !== undefined) this.database.restoreBackup(restore, this.invariants);
+    await this.operator.fence(fencing);
+  }
+
+  /** Those that may issue, cut off or not. */
+  private living(): SimulatedProcess[] {
+    return [...this.processes, ...this.backfills.map((each) => each.process)].filter(
+      (each) => each !== undefined && !each.bench.time.isStopped && !each.isClosed,
+    ) as SimulatedProcess[];
   }
 
   private settleIn(place: number, process: SimulatedProcess): void {

@@ -11,6 +11,8 @@ export interface Failover {
   readonly livesOn: boolean;
   /** Not one trace is left of the layouts that are lost. Only where a process of theirs comes back in time. */
   readonly forgetsLayouts?: boolean;
+  /** A process records it at once. */
+  readonly isRecorded?: boolean;
 }
 
 const NAMES = ['server A', 'server B', 'server C'];
@@ -38,10 +40,15 @@ export class SimulatedServer {
     if (this.history.length > 2_000) this.history.splice(0, 1_000);
   }
 
-  /** What a standby has that lacks everything from so long ago on. */
+  /**
+   * What a standby has that lacks everything from so long ago on. The first record of a server is not forgotten: a table
+   * without one tells of no failover.
+   */
   lacking(ms: number): MemoryWorkerTable {
     const endMs = this.time.monotonicMs - ms;
-    return copyOf((this.history.filter(({ atMs }) => atMs <= endMs).at(-1) ?? this.history[0]!).table);
+    const recorded = this.history.filter(({ table }) => (table.state.knownTerm ?? '') !== '');
+    const possible = recorded.length > 0 ? recorded : this.history.slice(-1);
+    return copyOf((possible.filter(({ atMs }) => atMs <= endMs).at(-1) ?? possible[0]!).table);
   }
 }
 
@@ -81,6 +88,35 @@ export class SimulatedServers {
     this.former.isUp = livesOn;
     this.replacedAtMs = this.time.monotonicMs;
     this.primary = new SimulatedServer(nameOf(next), this.clockOf(next), table);
+  }
+
+  /** The data are replaced, there or on another server; all others are stopped. */
+  restore(table: MemoryWorkerTable, onto: number | 'same'): void {
+    this.primary.isUp = false;
+    if (this.former !== undefined) this.former.isUp = false;
+    this.former = undefined;
+    const index = onto === 'same' ? NAMES.indexOf(this.primary.name) : onto % SERVERS;
+    this.primary = new SimulatedServer(nameOf(index), this.clockOf(index), table);
+  }
+
+  /**
+   * The server before is the primary once more, with its own data; all others are stopped.
+   * @returns since when it lacks what was written; undefined where there is none
+   */
+  goBack(): number | undefined {
+    const { former, replacedAtMs } = this;
+    if (former === undefined) return undefined;
+    this.primary.isUp = false;
+    former.isUp = true;
+    this.primary = former;
+    this.former = undefined;
+    this.correctClock();
+    return replacedAtMs;
+  }
+
+  /** The primary's clock is as far from `time` as it should be. */
+  correctClock(): void {
+    this.primary.time.setWall(this.time.wall + this.offsets[NAMES.indexOf(this.primary.name)]!);
   }
 
   private clockOf(index: number): VirtualTime {

@@ -4,11 +4,12 @@ import { ROWS } from './layout-choice.js';
 import { PROCESSES, type Setup } from './plan.js';
 import type { RandomTrouble } from './random-trouble.js';
 import { failoverStories, type FailoverStory } from './failover-stories.js';
+import { restoreStories, type RestoreStory } from './restore-stories.js';
 import type { SeededRandom } from '../../support/engine/seeded-random.js';
 
 /** Several actions that mean something together, and hardly ever come about in that order by chance. */
 export type StoryName =
-  'cut off' | 'adopted' | 'overtaken' | 'buried' | 'late answer' | 'forgotten renewals' | FailoverStory;
+  'cut off' | 'adopted' | 'overtaken' | 'buried' | 'late answer' | 'forgotten renewals' | FailoverStory | RestoreStory;
 
 /** What a story is made with. */
 export interface Telling {
@@ -17,6 +18,8 @@ export interface Telling {
   readonly setup: Setup;
   readonly do: (action: Action) => void;
   readonly start: (process: number, layout?: number) => Action;
+  /** The layout that serves at this time. */
+  readonly layout: () => number;
   /** Some of the processes are asked for some IDs. */
   readonly issue: () => void;
 }
@@ -46,6 +49,7 @@ export function stories(telling: Telling): Readonly<Record<StoryName, (process: 
 
   return {
     ...failoverStories(telling, { tell, pass, live, other, all }),
+    ...restoreStories(telling, { tell, pass, live, other, all }),
 
     /** A lease runs to its end without an answer from the database; the last answer before was late. */
     'cut off': (process) => {
