@@ -301,6 +301,16 @@ describe('a restore, and a layout that has issued since the backup', () => {
     expect(await repeatedAfter(without, named)).toBe(0);
   });
 
+  it('repeats no ID where the operator names it, states rightly that it alone has served, and another one starts', async () => {
+    const alone = async (database: WorkerDatabase): Promise<void> => {
+      await fence(database, {}, { onlyThisLayout: true });
+      const store = new MemoryWorkerStore(database.table, () => database.time.wall, REACH_MS);
+      await store.rememberLayout(processAt(9, { database, layout: LARGER }).resolved.layout.fingerprint);
+    };
+    expect(await repeatedAfter(without, alone)).toBe(0);
+    expect(await repeatedAfter(() => Promise.resolve(), alone)).toBe(0);
+  });
+
   it.each([
     ['states that only ours has served', withCanary, { onlyThisLayout: true }],
     ['does not name it, and the backup does not know it', without, {}],
