@@ -157,6 +157,35 @@ describe('a fence of a former primary, whose successor issued with another layou
   });
 });
 
+describe('a failover to a server that lacks the fence', () => {
+  /** @returns how many IDs repeat */
+  async function repeatedAfter(hasRecord: boolean): Promise<number> {
+    const database = onServer('server 1');
+    const layout = { serviceMaxWorkId: 1 };
+    if (hasRecord) await served(3, { database, layout }, 2_000);
+    const backup = database.snapshot();
+    const lost = starting(1, { database, layout });
+    await live(5_000, lost);
+    lost.store.goDown();
+    database.restore(backup);
+    const standby = database.snapshot();
+    await fence(database);
+    database.restore(standby);
+    database.table.term = 'server 2';
+    const next = starting(2, { database, layout });
+    await live(REACH_MS + 20_000, lost, next);
+    expect(next.issued.length).toBeGreaterThan(100);
+    return repeats(lost, next);
+  }
+
+  it.each([
+    ['has a record of its server', true],
+    ['is older than the first record of a server', false],
+  ])('repeats no ID where the backup %s', async (_, hasRecord) => {
+    expect(await repeatedAfter(hasRecord)).toBe(0);
+  });
+});
+
 describe('after a fence', () => {
   it('a service with a longer horizon that comes a day later waits for nothing', async () => {
     const database = onServer('server 1');
