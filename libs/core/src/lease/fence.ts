@@ -136,8 +136,8 @@ export interface LatestTimes {
 export function latestTimes(rows: Iterable<WorkerRow>): LatestTimes {
   let [writtenMs, grantedMs] = [0, 0];
   for (const row of rows) {
-    // The original's programs write times of their own zone.
-    if (isForeign(row)) continue;
+    // No time of a row that was never used counts, nor one of the original's programs, which write those of their zone.
+    if (row.code === '' || isForeign(row)) continue;
     writtenMs = Math.max(writtenMs, row.heartbeatMs);
     for (const { ms, sequence } of row.odometers) {
       if (sequence < Number.MAX_SAFE_INTEGER) grantedMs = Math.max(grantedMs, ms);

@@ -217,16 +217,13 @@ export function selectLatestTimes(dialect: Dialect, table: TableName): Statement
   const column = (name: string): string => `r.${dialect.quote(name)}`;
   const latest = (expression: string, condition: string): string =>
     `(SELECT ${expression} FROM ${quoteTable(dialect, table)} r WHERE ${condition})`;
-  const isOurs = `NOT (${column('code')} <> '' AND ${column('own_version')} <> ${column('version')})`;
+  const isOurs = `${column('code')} <> '' AND ${column('own_version')} = ${column('version')}`;
   const granted = (lane: 0 | 1): string =>
     latest(
       dialect.exactInteger(`MAX(${column(`odo${lane}_ms`)})`),
       `${isOurs} AND ${column(`odo${lane}_seq`)} < ${Number.MAX_SAFE_INTEGER}`,
     );
-  const written = latest(
-    `MAX(${dialect.timeAsMs(column('heartbeat_time'))})`,
-    `${isOurs} AND ${column('own_version')} > 0`,
-  );
+  const written = latest(`MAX(${dialect.timeAsMs(column('heartbeat_time'))})`, isOurs);
   return {
     sql:
       `SELECT ${stateColumns(dialect, table)}, ${written} AS written_ms, ` +
