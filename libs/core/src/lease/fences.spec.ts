@@ -75,6 +75,19 @@ describe('a fence of a table that was restored to another server', () => {
   });
 });
 
+it('a fence of a table that was restored to another server bars it from that moment on, not from the first start', async () => {
+  const database = onServer('server 1');
+  await served(1, { database }, 2_000);
+  database.table.term = 'server 2';
+  await fence(database, {}, { onlyThisLayout: true });
+  await database.advance(REACH_MS + 1_000);
+  const next = starting(2, { database });
+  await live(5_000, next);
+  expect(next.refusal()).toBeUndefined();
+  const table = await new MemoryWorkerStore(database.table, () => database.time.wall, REACH_MS).readTable();
+  expect(table.layoutsLostUntilMs).toBe(0);
+});
+
 /** The other servers are stopped and a former primary is fenced, as docs/operations.md says. */
 async function fencedFormerPrimary({ hasRow = true, hadFailover = false, forMs = REACH_MS } = {}): Promise<
   KeeperBench[]

@@ -108,7 +108,7 @@ export class MemoryWorkerStore implements WorkerStore {
       const times = { ...latestTimes([...rows.values(), ...deleted.values()]), ...state };
       const at = judgeFence(times, request, { nowMs, forMs });
       const fenced = stateAfterFence(state, request, at);
-      this.table.state = { ...fenced, knownTerm: state.knownTerm ?? '' };
+      this.table.state = { ...fenced, knownTerm: state.knownTerm && term !== '' ? term : (state.knownTerm ?? '') };
       for (const each of [rows, deleted]) {
         for (const [id, row] of each) each.set(id, fencedRow(row, fenced.fencedUntilMs, nowMs));
       }

@@ -237,44 +237,38 @@ export function readLatestTimes(record: Readonly<Record<string, unknown>>): Late
   return { writtenMs: time('written_ms'), grantedMs: Math.max(time('granted0_ms'), time('granted1_ms')) };
 }
 
-/** See stateAfterFence. The caller fences the rows on the same server afterwards. */
-export function fenceState(
-  dialect: Dialect,
-  table: TableName,
-  {
-    issuedUntilMs,
-    onlyThisLayout = false,
-    ...fence
-  }: FenceRequest & { readonly term: string; readonly fromMs: number; readonly ownReachMs: number },
-): Statement {
+/** A fence, as {@link fenceState} writes it. */
+type JudgedFence = FenceRequest & { readonly term: string; readonly fromMs: number; readonly ownReachMs: number };
+
+/**
+ * See stateAfterFence. The server takes the place of one that is recorded: it is no failover for the next start. Where none
+ * is recorded, services may be told no term. The caller fences the rows on the same server afterwards.
+ */
+export function fenceState(dialect: Dialect, table: TableName, fence: JudgedFence): Statement {
+  const { term, fromMs, ownReachMs, issuedUntilMs, onlyThisLayout = false } = fence;
   const { values, value } = bindings(dialect);
   const column = (name: string): string => dialect.quote(name);
-  const choice = (one: string, sign: '<' | '>', other: string): string =>
-    `(CASE WHEN ${one} ${sign} ${other} THEN ${one} ELSE ${other} END)`;
-  const larger = (one: string, other: string): string => choice(one, '>', other);
-  const smaller = (one: string, other: string): string => choice(one, '<', other);
-  const [failoverNumber, lostAt, fencedUntil, layoutsUntil] = [
-    ...['epoch', 'lost_at_ms', 'fenced_until_ms', 'layouts_lost_until_ms'].map(column),
-  ] as [string, string, string, string];
-  const from = larger(dialect.nowMs, String(fence.fromMs));
-  const endOfReach = `${from} + ${larger(column('reach_ms'), String(fenceMs(fence, 0, fence.ownReachMs)))}`;
+  const larger = (one: string, other: string): string => `(CASE WHEN ${one} > ${other} THEN ${one} ELSE ${other} END)`;
+  const smaller = (one: string, other: string): string => `(CASE WHEN ${one} < ${other} THEN ${one} ELSE ${other} END)`;
+  const [failoverNumber, lostAt, fencedUntil] = [column('epoch'), column('lost_at_ms'), column('fenced_until_ms')];
+  const forMs = larger(column('reach_ms'), String(fenceMs(fence, 0, ownReachMs)));
+  const endOfReach = `${larger(dialect.nowMs, String(fromMs))} + ${forMs}`;
   const isStated = issuedUntilMs !== undefined;
   const end = larger(isStated ? String(issuedUntilMs) : fencedUntil, endOfReach);
-  const layouts = onlyThisLayout
-    ? isStated
-      ? smaller(layoutsUntil, end)
-      : layoutsUntil
-    : isStated
-      ? end
-      : larger(layoutsUntil, end);
+  const layoutsUntil = column('layouts_lost_until_ms');
+  const layoutsOf = (): string => {
+    if (isStated) return onlyThisLayout ? smaller(layoutsUntil, end) : end;
+    return onlyThisLayout ? layoutsUntil : larger(layoutsUntil, end);
+  };
   // MySQL evaluates from left to right: a column is written after the last expression that reads it.
   const changes = [
+    ...(term === '' ? [] : [`${column('term')} = CASE WHEN ${column('term')} = '' THEN '' ELSE ${value(term)} END`]),
     `${failoverNumber} = ${larger(failoverNumber, dialect.nowMs)} + ${FENCE_FAILOVERS_MS}`,
     ...(isStated ? [`${lostAt} = ${smaller(lostAt, dialect.nowMs)}`] : []),
-    `${layoutsUntil} = ${layouts}`,
+    `${layoutsUntil} = ${layoutsOf()}`,
     `${fencedUntil} = ${end}`,
   ];
-  const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, fence.term)}`;
+  const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, term)}`;
   const state = quoteTable(dialect, stateTableOf(table));
   return { sql: `UPDATE ${state} SET ${changes.join(', ')} WHERE ${conditions}`, values };
 }

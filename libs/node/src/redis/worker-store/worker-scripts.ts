@@ -177,9 +177,10 @@ return answer(1)
 
 /**
  * Frees every row, its odometers and lostUntil at the end of the fence at least: now + ARGV[2], or the end of the reach.
- * Versions are ARGV[3] more. The marker is later than that of any other server, by ARGV[4] ms. ARGV[5] is the moment after
- * which the operator knows of no ID, or empty. ARGV[6] is 1 where the operator knows that only its layout has served, ARGV[7] the moment from which the fence counts, ARGV[8] how far clocks may be apart. See
- * stateAfterFence. A server whose clock the caller refuses is never fenced, nor is one with a later loss.
+ * Versions are ARGV[3] more. The marker is later than that of any other server, by ARGV[4] ms. ARGV[5] is
+ * `issuedUntilMs` or empty, ARGV[6] is 1 with `onlyThisLayout`. The fence counts from ARGV[7] on; clocks may be ARGV[8] ms
+ * apart. See stateAfterFence. `layoutsFloor` is what stores call `layoutsLostUntilMs`, and equals `floor` where it is
+ * missing. A server whose clock the caller refuses is never fenced, nor is one with a later loss.
  */
 const FENCE = String.raw`${JUDGE}
 maxSkew = tonumber(ARGV[8])
@@ -187,7 +188,7 @@ if math.abs(tonumber(wall) - now) > maxSkew then return answer('skew') end
 local issuedUntil = tonumber(ARGV[5])
 if not isNew and not issuedUntil and lostAt > now + 2 * maxSkew then return answer('behind', digits(lostAt)) end
 ${SET_ALL}${FENCED_PARTS}${ALL}
-local layoutsUntil = tonumber(redis.call('HGET', key, 'layoutsFloor') or lostUntil)
+local layoutsUntil = tonumber(redis.call('HGET', key, 'layoutsFloor') or meta[2] or 0)
 local ends = math.max(now, tonumber(ARGV[7])) + math.max(reach, tonumber(ARGV[2]))
 if issuedUntil then
   lostAt, lostUntil = math.min(lostAt, now), math.max(ends, issuedUntil)
@@ -208,7 +209,7 @@ for id, row in pairs(rows) do
   elseif not deleted[id] then return answer('corrupt', id) end
 end
 setAll(fenced)
-if ARGV[6] == '1' and not isNew then redis.call('HSET', key, 'layoutsFloor', digits(layoutsUntil))
+if ARGV[6] == '1' then redis.call('HSET', key, 'layoutsFloor', digits(layoutsUntil))
 else redis.call('HDEL', key, 'layoutsFloor') end
 generation = marker
 return answer('fenced', count)
