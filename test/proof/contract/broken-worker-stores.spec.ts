@@ -61,7 +61,7 @@ class StaleSampleStore extends RemoteStore {
 class PiecemealStore extends RemoteStore {
   override async fence({ aheadMs }: FenceRequest): Promise<number> {
     for (const [id, row] of this.rows.rows) {
-      this.rows.rows.set(id, fencedRow(row, this.clock() + aheadMs, this.clock()));
+      this.rows.rows.set(id, fencedRow(row, {}, { nowMs: this.clock(), untilMs: this.clock() + aheadMs }));
       await turn();
     }
     return this.rows.rows.size;
@@ -72,7 +72,8 @@ class PiecemealStore extends RemoteStore {
 class ForgetfulStore extends RemoteStore {
   override fence({ aheadMs }: FenceRequest): Promise<number> {
     const nowMs = this.clock();
-    for (const [id, row] of this.rows.rows) this.rows.rows.set(id, fencedRow(row, nowMs + aheadMs, nowMs));
+    for (const [id, row] of this.rows.rows)
+      this.rows.rows.set(id, fencedRow(row, {}, { nowMs, untilMs: nowMs + aheadMs }));
     return Promise.resolve(this.rows.rows.size);
   }
 }

@@ -110,7 +110,7 @@ export class MemoryWorkerStore implements WorkerStore {
       const fenced = stateAfterFence(state, request, at);
       this.table.state = { ...fenced, knownTerm: state.knownTerm && term !== '' ? term : (state.knownTerm ?? '') };
       for (const each of [rows, deleted]) {
-        for (const [id, row] of each) each.set(id, fencedRow(row, fenced.fencedUntilMs, nowMs));
+        for (const [id, row] of each) each.set(id, fencedRow(row, request, { nowMs, untilMs: fenced.fencedUntilMs }));
       }
       resolve(rows.size + deleted.size);
     });

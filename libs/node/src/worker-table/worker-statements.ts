@@ -215,26 +215,34 @@ export function noteServer(
  */
 export function selectLatestTimes(dialect: Dialect, table: TableName): Statement {
   const column = (name: string): string => `r.${dialect.quote(name)}`;
-  const latest = (expression: string, condition: string): string =>
-    `(SELECT ${expression} FROM ${quoteTable(dialect, table)} r WHERE ${condition})`;
-  const isOurs = `${column('code')} <> '' AND ${column('own_version')} = ${column('version')}`;
-  const granted = (lane: 0 | 1): string =>
-    latest(
-      dialect.exactInteger(`MAX(${column(`odo${lane}_ms`)})`),
-      `${isOurs} AND ${column(`odo${lane}_seq`)} < ${Number.MAX_SAFE_INTEGER}`,
-    );
-  const written = latest(`MAX(${dialect.timeAsMs(column('heartbeat_time'))})`, isOurs);
-  return {
-    sql:
-      `SELECT ${stateColumns(dialect, table)}, ${written} AS written_ms, ` +
-      `${granted(0)} AS granted0_ms, ${granted(1)} AS granted1_ms`,
-    values: [],
+  const latest = (time: string, condition: string): string =>
+    `(SELECT ${dialect.exactInteger(`MAX(${time})`)} FROM ${quoteTable(dialect, table)} r WHERE ${condition})`;
+  const isReadable = (time: string): string => `${time} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`;
+  const isOurs = `(${column('code')} = '' OR ${column('own_version')} = ${column('version')})`;
+  const granted = (lane: 0 | 1): string => {
+    const [ms, sequence] = [column(`odo${lane}_ms`), column(`odo${lane}_seq`)];
+    return latest(ms, `${isOurs} AND ${isReadable(ms)} AND ${sequence} < ${Number.MAX_SAFE_INTEGER}`);
   };
+  const [leaseUntil, heartbeat] = [column('lease_until'), dialect.timeAsMs(column('heartbeat_time'))];
+  const isFree = `${column('token')} = '' AND ${isReadable(leaseUntil)}`;
+  const isHeld = `${column('token')} <> '' AND ${isOurs}`;
+  const written = [
+    latest(leaseUntil, isFree),
+    latest(leaseUntil, `${isHeld} AND ${leaseUntil} <= ${heartbeat}`),
+    latest(heartbeat, `${isHeld} AND ${leaseUntil} > ${heartbeat}`),
+  ];
+  const times = [...written, granted(0), granted(1)].map((time, index) => `${time} AS ${LATEST[index]}`);
+  // A fence notes a layout at its end: a table that is missing shows before anything is changed.
+  const layouts = `(SELECT COUNT(*) FROM ${quoteTable(dialect, layoutTableOf(table))}) AS layouts`;
+  return { sql: `SELECT ${stateColumns(dialect, table)}, ${times.join(', ')}, ${layouts}`, values: [] };
 }
 
+/** The columns of {@link selectLatestTimes}. */
+const LATEST = ['freed_ms', 'leased_ms', 'written_ms', 'granted0_ms', 'granted1_ms'];
+
 export function readLatestTimes(record: Readonly<Record<string, unknown>>): LatestTimes {
-  const time = (name: string): number => safeInteger(record[name]) ?? 0;
-  return { writtenMs: time('written_ms'), grantedMs: Math.max(time('granted0_ms'), time('granted1_ms')) };
+  const [freed, leased, written, granted0, granted1] = LATEST.map((name) => safeInteger(record[name]) ?? 0);
+  return { writtenMs: Math.max(freed!, leased!, written!), grantedMs: Math.max(granted0!, granted1!) };
 }
 
 /** A fence, as {@link fenceState} writes it. */
@@ -249,23 +257,21 @@ export function fenceState(dialect: Dialect, table: TableName, fence: JudgedFenc
   const { values, value } = bindings(dialect);
   const column = (name: string): string => dialect.quote(name);
   const larger = (one: string, other: string): string => `(CASE WHEN ${one} > ${other} THEN ${one} ELSE ${other} END)`;
-  const smaller = (one: string, other: string): string => `(CASE WHEN ${one} < ${other} THEN ${one} ELSE ${other} END)`;
   const [failoverNumber, lostAt, fencedUntil] = [column('epoch'), column('lost_at_ms'), column('fenced_until_ms')];
   const forMs = larger(column('reach_ms'), String(fenceMs(fence, 0, ownReachMs)));
   const endOfReach = `${larger(dialect.nowMs, String(fromMs))} + ${forMs}`;
   const isStated = issuedUntilMs !== undefined;
   const end = larger(isStated ? String(issuedUntilMs) : fencedUntil, endOfReach);
   const layoutsUntil = column('layouts_lost_until_ms');
-  const layoutsOf = (): string => {
-    if (isStated) return onlyThisLayout ? smaller(layoutsUntil, end) : end;
-    return onlyThisLayout ? layoutsUntil : larger(layoutsUntil, end);
-  };
+  const layouts = isStated ? end : larger(layoutsUntil, end);
   // MySQL evaluates from left to right: a column is written after the last expression that reads it.
   const changes = [
     ...(term === '' ? [] : [`${column('term')} = CASE WHEN ${column('term')} = '' THEN '' ELSE ${value(term)} END`]),
     `${failoverNumber} = ${larger(failoverNumber, dialect.nowMs)} + ${FENCE_FAILOVERS_MS}`,
-    ...(isStated ? [`${lostAt} = ${smaller(lostAt, dialect.nowMs)}`] : []),
-    `${layoutsUntil} = ${layoutsOf()}`,
+    ...(isStated
+      ? [`${lostAt} = CASE WHEN ${lostAt} < ${dialect.nowMs} THEN ${lostAt} ELSE ${dialect.nowMs} END`]
+      : []),
+    `${layoutsUntil} = ${onlyThisLayout ? '0' : layouts}`,
     `${fencedUntil} = ${end}`,
   ];
   const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, term)}`;
@@ -350,15 +356,21 @@ export function updateRow(
 }
 
 /**
- * Frees every row, deleted ones too, with both odometers at the end of the fence at least, as the state has it, and
- * their whole tick used up. A row of another program's stays one: both versions leap.
+ * See fencedRow. Frees every row, deleted ones too, with both odometers at the end of the fence, as the state has it, or
+ * later, and their whole tick used up. A row of another program's stays one: both versions leap.
  */
-export function fenceRows(dialect: Dialect, table: TableName, term: string): Statement {
+export function fenceRows(
+  dialect: Dialect,
+  table: TableName,
+  { term, issuedUntilMs }: Pick<JudgedFence, 'term' | 'issuedUntilMs'>,
+): Statement {
   const { values, value } = bindings(dialect);
   const next = (column: string): string => `${dialect.quote(column)} + ${FENCE_LEAP}`;
   const end = ofState(dialect, table, 'fenced_until_ms');
   const raised = (column: string): string =>
-    `CASE WHEN ${dialect.quote(column)} > ${end} THEN ${dialect.quote(column)} ELSE ${end} END`;
+    issuedUntilMs === undefined
+      ? `CASE WHEN ${dialect.quote(column)} > ${end} THEN ${dialect.quote(column)} ELSE ${end} END`
+      : end;
   // No assignment reads a column that another one writes: MySQL evaluates from left to right.
   const changes: readonly (readonly [column: string, sql: string])[] = [
     ['version', next('version')],

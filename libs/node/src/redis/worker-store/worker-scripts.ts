@@ -188,16 +188,13 @@ if math.abs(tonumber(wall) - now) > maxSkew then return answer('skew') end
 local issuedUntil = tonumber(ARGV[5])
 if not isNew and not issuedUntil and lostAt > now + 2 * maxSkew then return answer('behind', digits(lostAt)) end
 ${SET_ALL}${FENCED_PARTS}${ALL}
-local layoutsUntil = tonumber(redis.call('HGET', key, 'layoutsFloor') or meta[2] or 0)
 local ends = math.max(now, tonumber(ARGV[7])) + math.max(reach, tonumber(ARGV[2]))
-if issuedUntil then
-  lostAt, lostUntil = math.min(lostAt, now), math.max(ends, issuedUntil)
-  layoutsUntil = math.min(layoutsUntil, lostUntil)
+if issuedUntil then lostAt, lostUntil = math.min(lostAt, now), math.max(ends, issuedUntil)
 else lostUntil = math.max(lostUntil, ends) end
 local leap, count = tonumber(ARGV[3]), 0
 local marker = markerOf(math.max(now * 1000, momentOf(generation)) + tonumber(ARGV[4]) * 1000)
 local fenced = {'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'generation', marker, 'reach', digits(reach)}
-local function raised(ms) return digits(math.max(tonumber(ms), lostUntil)) .. '\n9007199254740991' end
+local function raised(ms) return digits(issuedUntil and lostUntil or math.max(tonumber(ms), lostUntil)) .. '\n9007199254740991' end
 for id, row in pairs(rows) do
   count = count + 1
   local version, own, layout, heartbeatAndLane, ms0, ms1, unitAndCode = string.match(row, FENCED_PARTS)
@@ -209,7 +206,7 @@ for id, row in pairs(rows) do
   elseif not deleted[id] then return answer('corrupt', id) end
 end
 setAll(fenced)
-if ARGV[6] == '1' then redis.call('HSET', key, 'layoutsFloor', digits(layoutsUntil))
+if ARGV[6] == '1' then redis.call('HSET', key, 'layoutsFloor', '0')
 else redis.call('HDEL', key, 'layoutsFloor') end
 generation = marker
 return answer('fenced', count)
