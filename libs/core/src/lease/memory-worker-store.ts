@@ -152,7 +152,7 @@ export class MemoryWorkerStore implements WorkerStore {
         guard.noteCompleted({ term: seen.term, failoverNumber });
       }
       if (!mustRecord) continue;
-      const lostAtMs = isNewFailover ? seen.nowMs : seen.lostAtMs;
+      const lostAtMs = isNewFailover ? Math.max(seen.nowMs, seen.lostAtMs) : seen.lostAtMs;
       const reachMs = Math.max(seen.reachMs, this.reachMs);
       table.state = { ...table.state, knownTerm: seen.term, failoverNumber, lostAtMs, reachMs };
     }

@@ -136,7 +136,7 @@ export class StoreCluster {
       recorded = { term: seen.term, failoverNumber };
       return textOfState({
         ...{ format: FORMAT, term: seen.term, failoverNumber },
-        lostAtMs: isNewFailover ? Math.max(seen.nowMs, ...heartbeats) : seen.lostAtMs,
+        lostAtMs: isNewFailover ? Math.max(seen.nowMs, seen.lostAtMs, ...heartbeats) : seen.lostAtMs,
         reachMs: Math.max(seen.reachMs, guard.reachMs),
       });
     });

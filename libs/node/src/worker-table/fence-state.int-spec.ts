@@ -139,7 +139,7 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
   it.each([
     [
       'a row of ours was written later',
-      "UPDATE soc_raindrop_worker SET heartbeat_time = '2099-01-01 00:00:00' WHERE id = 1",
+      "UPDATE soc_raindrop_worker SET lease_until = 4085000000000, heartbeat_time = '2099-01-01 00:00:00' WHERE id = 1",
       true,
     ],
     [
@@ -152,10 +152,25 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
       "UPDATE soc_raindrop_worker SET heartbeat_time = '2099-01-01 00:00:00' WHERE id = 2",
       false,
     ],
+    [
+      'the heartbeat of a row is that of another zone, eight hours later',
+      "UPDATE soc_raindrop_worker SET heartbeat_time = '2099-01-01 00:00:00' WHERE id = 1",
+      false,
+    ],
+    [
+      'a fence was made later',
+      "UPDATE soc_raindrop_worker SET token = '', lease_until = 4085000000000 WHERE id = 2",
+      true,
+    ],
+    [
+      'a row that is marked deleted cannot be read, and IDs of another were granted for later',
+      'UPDATE soc_raindrop_worker SET odo0_seq = 5, del_flag = id, odo0_ms = CASE WHEN id = 1 THEN 4611686018427387904 ELSE 4085000000000 END',
+      true,
+    ],
     ['a loss was recorded later', `UPDATE ${STATE} SET lost_at_ms = ${Date.now() + DAY_MS}`, true],
     [
       'a row cannot be read, and another was written later',
-      "UPDATE soc_raindrop_worker SET lane = 7, heartbeat_time = '2099-01-01 00:00:00' WHERE id = 1",
+      "UPDATE soc_raindrop_worker SET lane = 7, lease_until = 4085000000000, heartbeat_time = '2099-01-01 00:00:00' WHERE id = 1",
       true,
     ],
   ])('is written, or refused, where %s', async (_, change, isRefused) => {

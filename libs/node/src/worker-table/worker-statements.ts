@@ -167,6 +167,11 @@ export function readState(table: TableName, records: readonly Readonly<Record<st
   };
 }
 
+/** The larger one of two expressions. */
+function larger(one: string, other: string): string {
+  return `(CASE WHEN ${one} > ${other} THEN ${one} ELSE ${other} END)`;
+}
+
 /**
  * Records what a look has found: another server, or a longer reach. Nothing is written when the state has changed
  * since.
@@ -195,7 +200,7 @@ export function noteServer(
   const changes = [
     `${column('term')} = ${value(term)}`,
     `${column('epoch')} = ${value(failoverNumber)}`,
-    ...(isNewFailover ? [`${column('lost_at_ms')} = ${dialect.nowMs}`] : []),
+    ...(isNewFailover ? [`${column('lost_at_ms')} = ${larger(column('lost_at_ms'), dialect.nowMs)}`] : []),
     `${column('reach_ms')} = ${value(Math.max(seen.reachMs, reachMs))}`,
   ];
   const conditions = [
@@ -256,7 +261,6 @@ export function fenceState(dialect: Dialect, table: TableName, fence: JudgedFenc
   const { term, fromMs, ownReachMs, issuedUntilMs, onlyThisLayout = false } = fence;
   const { values, value } = bindings(dialect);
   const column = (name: string): string => dialect.quote(name);
-  const larger = (one: string, other: string): string => `(CASE WHEN ${one} > ${other} THEN ${one} ELSE ${other} END)`;
   const [failoverNumber, lostAt, fencedUntil] = [column('epoch'), column('lost_at_ms'), column('fenced_until_ms')];
   const forMs = larger(column('reach_ms'), String(fenceMs(fence, 0, ownReachMs)));
   const endOfReach = `${larger(dialect.nowMs, String(fromMs))} + ${forMs}`;

@@ -43,7 +43,7 @@ if isNew and math.abs(tonumber(wall) - now) > tonumber(maxSkew) then return answ
 if isNew or reach > knownReach then
   if isNew then
     local moment = tonumber(time[1]) * 1000000 + tonumber(time[2])
-    generation, lostAt = markerOf(math.max(moment, momentOf(generation) + 1, momentOf(own) + 1)), now
+    generation, lostAt = markerOf(math.max(moment, momentOf(generation) + 1, momentOf(own) + 1)), math.max(lostAt, now)
   end
   if lostAt > 0 then lostUntil = math.max(lostUntil, lostAt + reach) end
 end
