@@ -15,7 +15,7 @@ const BEGAN_MS = Date.parse('2026-03-01T12:00:00.000Z');
 /** A three hundredth of the defaults, or nearly: the shortest heartbeat is longer than that. */
 const LEASE: LeaseOptions = {
   ...{ heartbeatIntervalMs: 100, opTimeoutMs: 10, leaseMs: 200, horizonMs: 217, maxClockSkewMs: 100 },
-  waitForWorkerMs: 3_000,
+  waitForWorkerMs: 1_000,
 };
 const RESOLVED = resolveLeaseOptions(LEASE);
 export const { reachMs: REACH_MS } = sessionAgesOf(RESOLVED);
@@ -39,7 +39,7 @@ const { lowBits, maxSequence, timeline } = LAYOUTS.L1.layout;
 const AHEAD_OF: Readonly<Record<Host, number>> = { A: 90, B: -90 };
 
 /** A start that waits for longer is killed, ms: it waits for a bar in the far future. */
-const LONGEST_START_MS = 4_500;
+const LONGEST_START_MS = 2_400;
 
 /** Time passes in steps, ms. All processes issue at the end of each. */
 const STEP_MS = 50;
