@@ -11,7 +11,7 @@ interface Flags {
   readonly json?: boolean;
 }
 
-const flags = new Command('every-schedule')
+const flags = new Command('schedules')
   .description('All schedules of a few acts, the shortest first, in virtual time, on the real keeper and generator.')
   .option('--seconds <n>', 'how long all searches may take together', Number, 60)
   .option('--depth <n>', 'the most acts in a schedule', Number, 20)
