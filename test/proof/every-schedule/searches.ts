@@ -36,6 +36,7 @@ const RULES: Rules = {
   namesLayouts: true,
   hasTerms: true,
   mostFailovers: 2,
+  restoresElsewhere: false,
 };
 
 /** L1 has served. */
@@ -65,6 +66,11 @@ export const SEARCHES: Readonly<Record<string, NamedSearch>> = {
     about: 'The store judges the operator’s clock, and the clocks are right at a fence.',
     ...{ rules: RULES, past: SERVED, finds: 'nothing', depth: 6 },
     alphabet: [...BACKUP_ACTS, clocks(-WRONG_MS, 0), clocks(-WRONG_MS, -WRONG_MS)],
+  },
+  'backups-to-another-server': {
+    about: 'A backup is restored to another server, which may fail over.',
+    ...{ rules: { ...RULES, restoresElsewhere: true }, past: SERVED, finds: 'nothing', depth: 6 },
+    alphabet: [start('A'), start('B'), stop('A'), kill('B'), BACKUP, RESTORE, FAILOVER, FENCE, WAIT],
   },
   'backups-without-terms': {
     about: 'The store does not tell servers apart: a fence bars for less.',

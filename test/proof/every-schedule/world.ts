@@ -58,6 +58,8 @@ export interface Rules {
   /** The store tells servers apart. */
   readonly hasTerms: boolean;
   readonly mostFailovers: number;
+  /** A backup is restored to another server. */
+  readonly restoresElsewhere: boolean;
 }
 
 interface Server {
@@ -79,6 +81,7 @@ export interface Checkpoint {
   readonly mustFence: boolean;
   readonly starts: number;
   readonly failovers: number;
+  readonly servers: number;
   readonly issued: IssuedIds;
 }
 
@@ -127,6 +130,8 @@ export class World {
   latestMs: number;
   mustFence: boolean;
   failovers: number;
+  /** How many there have been. */
+  private servers: number;
   private starts: number;
   private readonly time: VirtualTime;
 
@@ -148,6 +153,7 @@ export class World {
     this.mustFence = from?.mustFence ?? false;
     this.starts = from?.starts ?? 0;
     this.failovers = from?.failovers ?? 0;
+    this.servers = from?.servers ?? 1;
     this.issued = from?.issued.copy() ?? new IssuedIds(lowBits, Math.log2(maxSequence + 1));
   }
 
@@ -159,13 +165,13 @@ export class World {
   /** Undefined while a process runs: its memory cannot be copied. */
   get checkpoint(): Checkpoint | undefined {
     if (this.processes.size > 0) return undefined;
-    const { nowMs, errors, former, replica, backup, latestMs, mustFence, starts, failovers } = this;
+    const { nowMs, errors, former, replica, backup, latestMs, mustFence, starts, failovers, servers } = this;
     const primary = { table: this.database.snapshot(), term: this.database.table.term };
     const servedSinceBackup = new Set(this.servedSinceBackup);
     const issued = this.issued.copy();
     return {
       ...{ nowMs, errors, primary, former, replica, backup, servedSinceBackup },
-      ...{ latestMs, mustFence, starts, failovers, issued },
+      ...{ latestMs, mustFence, starts, failovers, servers, issued },
     };
   }
 
@@ -251,13 +257,14 @@ export class World {
         return;
       case 'restore':
         this.killAll();
-        this.database.restore(this.backup!);
+        if (this.rules.restoresElsewhere) this.serveFrom({ table: this.backup!, term: this.nextTerm() });
+        else this.database.restore(this.backup!);
         this.mustFence = true;
         return;
       case 'failover':
         this.former = { table: this.database.snapshot(), term: this.database.table.term };
         this.failovers++;
-        this.serveFrom({ table: this.replica!, term: this.rules.hasTerms ? `server ${this.failovers + 1}` : '' });
+        this.serveFrom({ table: this.replica!, term: this.nextTerm() });
         this.replica = undefined;
         return;
       case 'return':
@@ -358,6 +365,10 @@ export class World {
 
   private wallOf(host: Host): number {
     return this.nowMs + this.errors.hosts + AHEAD_OF[host];
+  }
+
+  private nextTerm(): string {
+    return this.rules.hasTerms ? `server ${++this.servers}` : '';
   }
 
   private serveFrom({ table, term }: Server): void {
