@@ -109,6 +109,12 @@ export const SEARCHES: Readonly<Record<string, NamedSearch>> = {
     rules: RULES,
     ...{ past: CANARY, alphabet: [...LAYOUT_ACTS, kill('A'), FAILOVER], finds: 'nothing', depth: 7 },
   },
+  'failover-after-a-wrong-clock': {
+    about:
+      'The row of L1 has a time of a clock that was ahead. A failover loses what L2 has written after the correction.',
+    ...{ rules: { ...RULES, mostFailovers: 1 }, past: CANARY, finds: 'a repeat', depth: 8, isLong: true },
+    alphabet: [start('A'), start('A', 'L2'), stop('A'), FAILOVER, RIGHT, clocks(WRONG_MS, WRONG_MS)],
+  },
   'former-primary-and-hosts': {
     about: 'Two hosts take turns, and a former primary serves again after a fence.',
     ...{ rules: RULES, past: SERVED, finds: 'nothing', depth: 7 },
@@ -121,7 +127,7 @@ export const SEARCHES: Readonly<Record<string, NamedSearch>> = {
   },
   everything: {
     about: 'All acts together.',
-    ...{ rules: RULES, past: CANARY, finds: 'a repeat', depth: 5 },
+    ...{ rules: RULES, past: CANARY, finds: 'a repeat', depth: 5, isLong: true },
     alphabet: [
       ...LAYOUT_ACTS,
       start('B'),
