@@ -10,7 +10,9 @@ const SHALLOW = 4;
 jest.setTimeout(3_600_000);
 
 const searches = Object.entries(SEARCHES).map(([name, each]) => ({ name, ...each }));
-const leaky = searches.filter(({ finds, isLong = false }) => finds === 'a repeat' && (isFull || !isLong));
+const played = searches.filter(({ isLong = false }) => isFull || !isLong);
+const leaky = played.filter(({ finds }) => finds === 'a repeat');
+const tight = played.filter(({ finds }) => finds === 'nothing');
 
 describe('All schedules of a few acts', () => {
   it.each(leaky)('show within $depth acts how an ID repeats: $name. $about', async (each) => {
@@ -18,7 +20,7 @@ describe('All schedules of a few acts', () => {
     expect([findings.map(({ acts }) => acts.length), depth, unconfirmed]).toEqual([[each.depth], each.depth - 1, 0]);
   });
 
-  it.each(searches.filter(({ finds }) => finds === 'nothing'))('repeat no ID: $name. $about', async (each) => {
+  it.each(tight)('repeat no ID: $name. $about', async (each) => {
     const within = isFull ? each.depth : SHALLOW;
     const { findings, unconfirmed, depth } = await search(each, { depth: within });
     expect(findings.map(({ acts }) => acts.map(inWords))).toEqual([]);
@@ -27,7 +29,7 @@ describe('All schedules of a few acts', () => {
 });
 
 it('A schedule that is played from its start comes to the same repeat as one that goes on from a checkpoint', async () => {
-  const { rules, past, ...each } = SEARCHES['backups-and-layouts']!;
+  const { rules, past, ...each } = SEARCHES['layouts-not-named']!;
   const { findings } = await search({ rules, past, ...each }, { depth: each.depth, findings: 1 });
   const { acts, id, afterMs } = findings[0]!;
   const world = new World(rules);

@@ -34,6 +34,7 @@ const RULES: Rules = {
   judgesOperator: true,
   fencesWithRightClocks: true,
   namesLayouts: true,
+  statesOnlyThisLayout: false,
   hasTerms: true,
   mostFailovers: 2,
   restoresElsewhere: false,
@@ -56,11 +57,11 @@ const CLOCK_ACTS: readonly Act[] = [
 export const SEARCHES: Readonly<Record<string, NamedSearch>> = {
   'backups-and-layouts': {
     about: 'A backup from before the first process with L2 is restored, and L1 is rolled back to.',
-    ...{ rules: RULES, past: SERVED, alphabet: [...LAYOUT_ACTS, BACKUP, RESTORE], finds: 'a repeat', depth: 5 },
+    ...{ rules: RULES, past: SERVED, alphabet: [...LAYOUT_ACTS, BACKUP, RESTORE], finds: 'nothing', depth: 7 },
   },
   'backups-after-a-canary': {
     about: 'The table knows L2, and a backup from before its deploy is restored.',
-    ...{ rules: RULES, past: CANARY, alphabet: [...LAYOUT_ACTS, BACKUP, RESTORE], finds: 'a repeat', depth: 5 },
+    ...{ rules: RULES, past: CANARY, alphabet: [...LAYOUT_ACTS, BACKUP, RESTORE], finds: 'nothing', depth: 7 },
   },
   'backups-and-clocks': {
     about: 'The store judges the operator’s clock, and the clocks are right at a fence.',
@@ -77,31 +78,42 @@ export const SEARCHES: Readonly<Record<string, NamedSearch>> = {
     ...{ rules: { ...RULES, hasTerms: false }, past: SERVED, finds: 'nothing', depth: 6 },
     alphabet: [start('A'), start('B'), stop('A'), kill('B'), BACKUP, RESTORE, FENCE, WAIT],
   },
+  'layouts-not-named': {
+    about: 'Control: the operator names no layout that served since the backup, which knows none of it.',
+    ...{ rules: { ...RULES, namesLayouts: false }, past: SERVED, finds: 'a repeat', depth: 5 },
+    alphabet: [...LAYOUT_ACTS, BACKUP, RESTORE],
+  },
+  'one-layout-stated': {
+    about: 'Control: the operator states that only one layout has served since the backup, and the other one has.',
+    ...{ rules: { ...RULES, statesOnlyThisLayout: true }, past: CANARY, finds: 'a repeat', depth: 5 },
+    alphabet: [...LAYOUT_ACTS, BACKUP, RESTORE],
+  },
   'operator-not-judged': {
     about: 'Control: the store’s clock is behind at a fence, and the store does not compare the operator’s.',
     rules: { ...RULES, judgesOperator: false, fencesWithRightClocks: false },
-    ...{ past: SERVED, alphabet: [...BACKUP_ACTS, clocks(-WRONG_MS, 0)], finds: 'a repeat', depth: 7 },
+    ...{ past: SERVED, alphabet: [...BACKUP_ACTS, clocks(-WRONG_MS, 0)], finds: 'a repeat', depth: 9 },
+    isLong: true,
   },
   'fence-with-all-clocks-behind': {
-    about: 'The clocks of the store and of all hosts are behind at a fence, as times in the rows show.',
+    about: 'A limit: store and hosts are behind at a fence, and the backup is older than that.',
     rules: { ...RULES, fencesWithRightClocks: false },
-    ...{ past: SERVED, alphabet: [...BACKUP_ACTS, clocks(-WRONG_MS, -WRONG_MS)], finds: 'a repeat', depth: 7 },
+    ...{ past: SERVED, alphabet: [...BACKUP_ACTS, clocks(-WRONG_MS, -WRONG_MS)], finds: 'a repeat', depth: 8 },
     isLong: true,
   },
   'fence-after-a-loss-in-the-future': {
     about: 'A process records a failover while all clocks are ahead. They are corrected, and the operator fences.',
-    ...{ rules: { ...RULES, mostFailovers: 1 }, past: SERVED, finds: 'a repeat', depth: 8 },
+    ...{ rules: { ...RULES, mostFailovers: 1 }, past: SERVED, finds: 'nothing', depth: 9 },
     alphabet: [start('A'), kill('A'), LOOK, FAILOVER, FENCE, RIGHT, clocks(WRONG_MS, WRONG_MS)],
   },
   'failover-after-a-loss-in-the-future': {
     about:
       'A process records a failover while all clocks are ahead. They are corrected, and a second failover follows.',
-    ...{ rules: RULES, past: SERVED, finds: 'a repeat', depth: 7 },
+    ...{ rules: RULES, past: SERVED, finds: 'nothing', depth: 8 },
     alphabet: [start('A'), start('B'), LOOK, FAILOVER, RIGHT, clocks(WRONG_MS, WRONG_MS)],
     isLong: true,
   },
   'failover-loses-a-layout': {
-    about: 'A failover loses all that a first process with L2 has written, the name of L2 too.',
+    about: 'A limit: a failover loses all that a first process with L2 has written, the name of L2 too.',
     ...{ rules: RULES, past: SERVED, alphabet: [...LAYOUT_ACTS, kill('A'), FAILOVER], finds: 'a repeat', depth: 4 },
   },
   'failovers-after-a-canary': {
@@ -122,12 +134,12 @@ export const SEARCHES: Readonly<Record<string, NamedSearch>> = {
   },
   'former-primary-and-layouts': {
     about: 'L2 served on another primary only, and the former one serves again after a fence.',
-    ...{ rules: RULES, past: CANARY, finds: 'a repeat', depth: 5 },
+    ...{ rules: RULES, past: CANARY, finds: 'nothing', depth: 6 },
     alphabet: [...LAYOUT_ACTS, kill('A'), FAILOVER, RETURN],
   },
   everything: {
     about: 'All acts together.',
-    ...{ rules: RULES, past: CANARY, finds: 'a repeat', depth: 5, isLong: true },
+    ...{ rules: RULES, past: CANARY, finds: 'nothing', depth: 4, isLong: true },
     alphabet: [
       ...LAYOUT_ACTS,
       start('B'),

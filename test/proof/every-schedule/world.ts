@@ -2,6 +2,7 @@ import { resolveLayout } from '../../../libs/core/src/layout/layout-options.js';
 import { sessionAgesOf } from '../../../libs/core/src/lease/grant-reach.js';
 import { ClockSkewError } from '../../../libs/core/src/lease/lease-errors.js';
 import { type LeaseOptions, resolveLeaseOptions } from '../../../libs/core/src/lease/lease-options.js';
+import { ClockBehindError } from '../../../libs/core/src/lease/fence.js';
 import { MemoryWorkerStore, type MemoryWorkerTable } from '../../../libs/core/src/lease/memory-worker-store.js';
 import type { SampleRequest, WorkerSample, WorkerTable } from '../../../libs/core/src/lease/worker-store.js';
 import { FaultStore } from '../../support/engine/fault-store.js';
@@ -21,7 +22,7 @@ const RESOLVED = resolveLeaseOptions(LEASE);
 export const { reachMs: REACH_MS } = sessionAgesOf(RESOLVED);
 
 /** What `fenceWorkers` takes. */
-const AHEAD_MS = RESOLVED.maxClockSkewMs + RESOLVED.horizonMs;
+const AHEAD_MS = RESOLVED.horizonMs + 3 * RESOLVED.maxClockSkewMs;
 
 /** By how much the epoch of L2 is earlier, ms: its IDs are out of reach of every bar. */
 export const EPOCHS_APART_MS = 2_000;
@@ -55,6 +56,8 @@ export interface Rules {
   readonly fencesWithRightClocks: boolean;
   /** The operator names the layouts that served since the backup. */
   readonly namesLayouts: boolean;
+  /** The operator states that only the layout of its options has served since the backup, true or not. */
+  readonly statesOnlyThisLayout: boolean;
   /** The store tells servers apart. */
   readonly hasTerms: boolean;
   readonly mostFailovers: number;
@@ -285,7 +288,14 @@ export class World {
     const skewMs = errors.hosts - errors.store;
     if (rules.judgesOperator && Math.abs(skewMs) > RESOLVED.maxClockSkewMs) return;
     const store = new MemoryWorkerStore(database.table, () => database.time.wall, REACH_MS);
-    await store.fence(AHEAD_MS);
+    const { maxClockSkewMs } = RESOLVED;
+    const request = { aheadMs: AHEAD_MS, maxClockSkewMs, onlyThisLayout: rules.statesOnlyThisLayout };
+    const isRefused = await store.fence(request).then(
+      () => false,
+      (error: unknown) => error instanceof ClockBehindError,
+    );
+    // The operator corrects the clocks, or waits.
+    if (isRefused) return;
     const served = rules.namesLayouts ? this.servedSinceBackup : [];
     for (const name of served) await store.rememberLayout(LAYOUTS[name].layout.fingerprint);
     this.mustFence = false;

@@ -91,18 +91,20 @@ export function stateAfterFence<State extends FencedState>(
 
 /**
  * The row that a fence leaves, which ends at `untilMs`; `nowMs` is the store's clock. A later odometer stays, unless the
- * operator states up to when IDs were issued: then it tells of none.
+ * operator states up to when IDs were issued: then it tells of none. Where the operator states that one layout alone has
+ * served, the odometers go on telling how far others have come: the bar is enough.
  */
 export function fencedRow(
   row: WorkerRow,
-  { issuedUntilMs }: Pick<FenceRequest, 'issuedUntilMs'>,
+  { issuedUntilMs, onlyThisLayout = false }: Pick<FenceRequest, 'issuedUntilMs' | 'onlyThisLayout'>,
   { nowMs, untilMs }: { readonly nowMs: number; readonly untilMs: number },
 ): WorkerRow {
-  const raised = ({ ms }: Odometer): Odometer => ({
-    ms: issuedUntilMs === undefined ? Math.max(ms, untilMs) : untilMs,
-    sequence: Number.MAX_SAFE_INTEGER,
-  });
-  const odometers = [raised(row.odometers[0]), raised(row.odometers[1])] as const;
+  const fenced = (odometer: Odometer): Odometer => {
+    const isLater = odometer.ms > untilMs;
+    if (isLater ? issuedUntilMs === undefined : onlyThisLayout) return odometer;
+    return { ms: untilMs, sequence: Number.MAX_SAFE_INTEGER };
+  };
+  const odometers = [fenced(row.odometers[0]), fenced(row.odometers[1])] as const;
   const versions = { version: row.version + FENCE_LEAP, ownVersion: row.ownVersion + FENCE_LEAP };
   return { ...row, ...versions, token: '', holder: '', leaseUntilMs: nowMs, odometers };
 }
@@ -174,9 +176,9 @@ export function judgeFence(
 ): FenceTime {
   if (issuedUntilMs !== undefined) return { nowMs, fromMs: nowMs, forMs };
   const latestMs = nowMs + 2 * maxClockSkewMs;
-  if (writtenMs > latestMs) throw new ClockBehindError('a row was written', writtenMs, nowMs);
-  if (lostAtMs > latestMs) throw new ClockBehindError('a loss of commits was recorded', lostAtMs, nowMs);
-  if (grantedMs > nowMs + forMs) throw new ClockBehindError('IDs were granted up to', grantedMs, nowMs);
+  if (writtenMs > latestMs) throw new ClockBehindError('was last written at', writtenMs, nowMs);
+  if (lostAtMs > latestMs) throw new ClockBehindError('recorded a loss of commits at', lostAtMs, nowMs);
+  if (grantedMs > nowMs + forMs) throw new ClockBehindError('granted IDs up to', grantedMs, nowMs);
   return { nowMs, fromMs: Math.max(nowMs, writtenMs), forMs };
 }
 
@@ -195,8 +197,8 @@ export class ClockBehindError extends RetryableError {
     readonly nowMs: number,
   ) {
     super(
-      `The clock of the worker ids' store says ${isoOf(nowMs)}, but ${what} ${isoOf(laterMs)}: IDs of that time may ` +
-        `exist, and a fence would end before it. If the clock is behind, correct it and fence again. If a clock was ` +
+      `The clock of the worker ids' store says ${isoOf(nowMs)}, but the store ${what} ${isoOf(laterMs)}: IDs of that ` +
+        `time may exist, and a fence would end before it. If the clock is behind, correct it and fence again. If a clock was ` +
         `ahead then, wait until that time is past, or state up to when IDs can exist (issuedUntil, --issued-until). If a ` +
         `service has a longer horizonMs, fence with its options.`,
     );

@@ -218,22 +218,33 @@ describe('after a fence', () => {
   });
 
   it.each([
-    ['does not shut ours out, where the operator knows that it has not served since', true, undefined],
-    ['shuts ours out: it may have served since the backup', false, 'LEASE_LOST'],
-  ])('a layout of the past whose IDs grow faster than ours %s', async (_, onlyThisLayout, refusal) => {
-    const rows = { workIdLength: 3, serviceMaxWorkId: 1 };
+    ['does not shut ours out, where the operator knows that it has not served since', true, false, undefined],
+    ['does not shut ours out, where the operator knows so and restores to another server', true, true, undefined],
+    ['shuts ours out: it may have served since the backup', false, false, 'LEASE_LOST'],
+  ])('a layout of the past whose IDs grow faster than ours %s', async (_, onlyThisLayout, isElsewhere, refusal) => {
+    const rows = { workIdLength: 3, serviceMaxWorkId: 3 };
     const ours = { ...rows, timeUnit: 'second', timeStampLength: 33, startTimeStamp: '2017-01-01' } as const;
     const database = onServer('server 1');
-    const old = starting(1, { database, layout: { ...rows, startTimeStamp: Date.parse('2024-01-01') } });
-    await live(3_000, old);
-    await old.keeper.close();
+    // Two of its rows were never ours since, and one was never used.
+    const old = [1, 5].map((seed) =>
+      starting(seed, { database, layout: { ...rows, startTimeStamp: Date.parse('2024-01-01') } }),
+    );
+    await live(3_000, ...old);
+    for (const each of old) await each.keeper.close();
     await database.advance(100 * DAY_MS);
     const holder = starting(2, { database, layout: ours });
     await live(10_000, holder);
     expect(holder.refusal()).toBeUndefined();
+    if (isElsewhere) {
+      holder.kill();
+      database.table.term = 'server 2';
+    }
     await fence(database, {}, { onlyThisLayout });
-    await live(REACH_MS + 20_000, holder);
-    expect(holder.refusal()).toBe(refusal);
+    // Once more, as an operator may.
+    await fence(database, {}, { onlyThisLayout });
+    const next = isElsewhere ? starting(3, { database, layout: ours }) : holder;
+    await live(REACH_MS + 20_000, next);
+    expect(next.refusal()).toBe(refusal);
   });
 
   describe.each(['', 'server 1'])('of a table that served nothing, on the server %p', (term) => {
@@ -361,5 +372,64 @@ describe('a fence by a wrong clock', () => {
     expect((refusal as { errorCode?: string }).errorCode).toBe(errorCode);
     const after = JSON.stringify([...database.table.rows.values(), database.table.state]);
     expect(after === before).toBe(errorCode !== undefined);
+  });
+
+  it('is refused where an earlier fence was made later: the backup is younger than that', async () => {
+    const database = onServer('server 1');
+    await served(1, { database, layout: OURS }, 5_000);
+    await database.advance(HOUR_MS);
+    await fence(database);
+    const backup = database.snapshot();
+    const lost = starting(2, { database, layout: OURS });
+    await live(REACH_MS + 60_000, lost);
+    lost.kill();
+    database.restore(backup);
+    // Host and database agree with each other.
+    database.time.step(-HOUR_MS);
+    await expect(fence(database)).rejects.toMatchObject({ errorCode: 'CLOCK_BEHIND' });
+  });
+
+  it.each([
+    ['by a clock that was 40 days ahead', 40 * DAY_MS, undefined],
+    ['with a time that was mistyped', 0, 40 * DAY_MS],
+  ])('is taken back by a second one that states up to when IDs exist: %s', async (_, aheadMs, untilMs) => {
+    const database = onServer('server 1');
+    await served(1, { database, layout: OURS }, 5_000);
+    const issuedUntilMs = database.time.wall;
+    database.time.step(aheadMs);
+    await fence(database, {}, untilMs === undefined ? {} : { issuedUntilMs: issuedUntilMs + untilMs });
+    database.time.step(-aheadMs);
+    await database.advance(1_000);
+    await fence(database, {}, { issuedUntilMs });
+    const next = starting(2, { database, layout: OURS });
+    await live(REACH_MS + 60_000, next);
+    expect(next.refusal()).toBeUndefined();
+    await expect(fence(database)).resolves.toBe(1);
+  });
+});
+
+describe('a fence of a store that has one clock with its process, as SQLite and state files', () => {
+  it.each([
+    ['repeats no ID', 95_000, 0],
+    ['repeats IDs when it reckons with one wrong clock alone: the test can fail', 33_000, 10],
+  ])('that was restored on another host, clocks as far apart as is allowed: %s', async (_, aheadMs, least) => {
+    const lease = { heartbeatIntervalMs: 500, opTimeoutMs: 1_000, leaseMs: 3_000, horizonMs: 5_000, graceMs: 0 };
+    const before = onServer('');
+    before.time.step(29_000);
+    await served(1, { database: before, layout: OURS, lease }, 2_000);
+    const backup = before.snapshot();
+    await before.advance(600_000);
+    const lost = starting(2, { database: before, layout: OURS, lease });
+    await live(60_000, lost);
+    lost.kill();
+    const after = new WorkerDatabase(before.time.another(before.time.wall - 58_000));
+    before.restore(backup, after.table);
+    await new MemoryWorkerStore(after.table, () => after.time.wall, reachOf(lease)).fence(fenceRequest(aheadMs));
+    const next = starting(3, { database: after, layout: OURS, lease });
+    await live(120_000, next);
+    expect(next.issued.length).toBeGreaterThan(100);
+    const all = new Set(lost.issued);
+    const repeated = next.issued.filter((id) => all.has(id)).length;
+    expect(least === 0 ? repeated === 0 : repeated > least).toBe(true);
   });
 });

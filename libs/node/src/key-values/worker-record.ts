@@ -58,8 +58,13 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
   const before = numberOf(key, read['fences']);
   const since = fences.count - before;
   if (since <= 0) return row;
-  const { atMs: nowMs, untilMs, statedCount } = fences;
-  const fenced = fencedRow(row, before < statedCount ? { issuedUntilMs: untilMs } : {}, { nowMs, untilMs });
+  const { atMs: nowMs, untilMs, layoutsUntilMs, statedCount } = fences;
+  const statements = {
+    ...(before < statedCount && { issuedUntilMs: untilMs }),
+    // Without a loss of layouts by any fence, no fence may hide how far layouts have come.
+    onlyThisLayout: layoutsUntilMs === 0,
+  };
+  const fenced = fencedRow(row, statements, { nowMs, untilMs });
   const leap = (since - 1) * FENCE_LEAP;
   return {
     ...{ ...fenced, version: fenced.version + leap, ownVersion: fenced.ownVersion + leap },

@@ -366,25 +366,32 @@ export function updateRow(
 export function fenceRows(
   dialect: Dialect,
   table: TableName,
-  { term, issuedUntilMs }: Pick<JudgedFence, 'term' | 'issuedUntilMs'>,
+  { term, issuedUntilMs, onlyThisLayout = false }: Pick<JudgedFence, 'term' | 'issuedUntilMs' | 'onlyThisLayout'>,
 ): Statement {
   const { values, value } = bindings(dialect);
   const next = (column: string): string => `${dialect.quote(column)} + ${FENCE_LEAP}`;
   const end = ofState(dialect, table, 'fenced_until_ms');
-  const raised = (column: string): string =>
-    issuedUntilMs === undefined
-      ? `CASE WHEN ${dialect.quote(column)} > ${end} THEN ${dialect.quote(column)} ELSE ${end} END`
-      : end;
-  // No assignment reads a column that another one writes: MySQL evaluates from left to right.
+  // The sequence first: MySQL evaluates from left to right, and the sequence depends on the time as it was.
+  const odometer = (lane: 0 | 1): (readonly [column: string, sql: string])[] => {
+    const [ms, sequence] = [dialect.quote(`odo${lane}_ms`), dialect.quote(`odo${lane}_seq`)];
+    const kept = [
+      ...(issuedUntilMs === undefined ? [`${ms} > ${end}`] : []),
+      ...(onlyThisLayout ? [`${ms} <= ${end}`] : []),
+    ].join(' OR ');
+    const fenced = (column: string, by: string): string =>
+      kept === '' ? by : `CASE WHEN ${kept} THEN ${column} ELSE ${by} END`;
+    return [
+      [`odo${lane}_seq`, fenced(sequence, value(Number.MAX_SAFE_INTEGER))],
+      [`odo${lane}_ms`, fenced(ms, end)],
+    ];
+  };
   const changes: readonly (readonly [column: string, sql: string])[] = [
     ['version', next('version')],
     ['own_version', next('own_version')],
     ['token', value('')],
     ['holder', value('')],
-    ['odo0_ms', raised('odo0_ms')],
-    ['odo0_seq', value(Number.MAX_SAFE_INTEGER)],
-    ['odo1_ms', raised('odo1_ms')],
-    ['odo1_seq', value(Number.MAX_SAFE_INTEGER)],
+    ...odometer(0),
+    ...odometer(1),
     ['lease_until', dialect.nowMs],
     ['update_time', dialect.nowTime],
   ];

@@ -53,7 +53,7 @@ end
 const MARK = String.raw`${JUDGE}
 if isNew or reach > knownReach then
   redis.call('HSET', key, 'generation', generation, 'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'reach', digits(reach))
-  redis.call('HDEL', key, 'layoutsFloor')
+  if isNew then redis.call('HDEL', key, 'layoutsFloor') end
 end
 `;
 
@@ -71,7 +71,7 @@ const HOLDER_PARTS = String.raw`
 local HOLDER_PARTS = '^(%d+)\n(%d+)\n([^\n]*)\n([^\n]*)\n(%-?%d+)\n%-?%d+\n[01]\n%-?%d+\n%-?%d+\n%-?%d+\n%-?%d+\n%d+\n([^\n]*)\n[^\n]*$'
 `;
 const FENCED_PARTS = String.raw`
-local FENCED_PARTS = '^(%d+)\n(%d+)\n[^\n]*\n([^\n]*)\n%-?%d+\n(%-?%d+\n[01])\n(%-?%d+)\n%-?%d+\n(%-?%d+)\n%-?%d+\n(%d+\n[^\n]*)\n[^\n]*$'
+local FENCED_PARTS = '^(%d+)\n(%d+)\n[^\n]*\n([^\n]*)\n%-?%d+\n(%-?%d+\n[01])\n(%-?%d+)\n(%-?%d+)\n(%-?%d+)\n(%-?%d+)\n(%d+\n[^\n]*)\n[^\n]*$'
 `;
 
 /** Reads all fields of the key, by kind. */
@@ -186,7 +186,7 @@ const FENCE = String.raw`${JUDGE}
 maxSkew = tonumber(ARGV[8])
 if math.abs(tonumber(wall) - now) > maxSkew then return answer('skew') end
 local issuedUntil = tonumber(ARGV[5])
-if not isNew and not issuedUntil and lostAt > now + 2 * maxSkew then return answer('behind', digits(lostAt)) end
+if not issuedUntil and lostAt > now + 2 * maxSkew then return answer('behind', digits(lostAt)) end
 ${SET_ALL}${FENCED_PARTS}${ALL}
 local ends = math.max(now, tonumber(ARGV[7])) + math.max(reach, tonumber(ARGV[2]))
 if issuedUntil then lostAt, lostUntil = math.min(lostAt, now), math.max(ends, issuedUntil)
@@ -194,19 +194,26 @@ else lostUntil = math.max(lostUntil, ends) end
 local leap, count = tonumber(ARGV[3]), 0
 local marker = markerOf(math.max(now * 1000, momentOf(generation)) + tonumber(ARGV[4]) * 1000)
 local fenced = {'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'generation', marker, 'reach', digits(reach)}
-local function raised(ms) return digits(issuedUntil and lostUntil or math.max(tonumber(ms), lostUntil)) .. '\n9007199254740991' end
+local onlyThisLayout = ARGV[6] == '1'
+local function odometer(ms, sequence)
+  local isKept = onlyThisLayout
+  if tonumber(ms) > lostUntil then isKept = not issuedUntil end
+  if isKept then return ms .. '\n' .. sequence end
+  return digits(lostUntil) .. '\n9007199254740991'
+end
 for id, row in pairs(rows) do
   count = count + 1
-  local version, own, layout, heartbeatAndLane, ms0, ms1, unitAndCode = string.match(row, FENCED_PARTS)
+  local version, own, layout, heartbeatAndLane, ms0, seq0, ms1, seq1, unitAndCode = string.match(row, FENCED_PARTS)
   if version then
     version, own = digits(tonumber(version) + leap), digits(tonumber(own) + leap)
-    local parts = {version, own, '', layout, digits(now), heartbeatAndLane, raised(ms0), raised(ms1), unitAndCode, ''}
+    local odometers = odometer(ms0, seq0) .. '\n' .. odometer(ms1, seq1)
+    local parts = {version, own, '', layout, digits(now), heartbeatAndLane, odometers, unitAndCode, ''}
     fenced[#fenced + 1] = id
     fenced[#fenced + 1] = table.concat(parts, '\n')
   elseif not deleted[id] then return answer('corrupt', id) end
 end
 setAll(fenced)
-if ARGV[6] == '1' then redis.call('HSET', key, 'layoutsFloor', '0')
+if onlyThisLayout then redis.call('HSET', key, 'layoutsFloor', '0')
 else redis.call('HDEL', key, 'layoutsFloor') end
 generation = marker
 return answer('fenced', count)
