@@ -119,7 +119,7 @@ describe.each(databaseKinds)('a worker table on %s that was restored from a back
     const { nowMs, hostNowMs } = await fenceWorkers(options);
     expect(Math.abs(nowMs! - hostNowMs)).toBeLessThan(30_000);
     await table.query('DROP TABLE soc_raindrop_worker_layout');
-    const state = await table.query('SELECT * FROM soc_raindrop_worker_state');
+    const state = await table.query<unknown[]>('SELECT * FROM soc_raindrop_worker_state');
     await expect(fenceWorkers(options)).rejects.toMatchObject({ errorCode: 'DATABASE_CALL_FAILED' });
     expect(await table.query('SELECT * FROM soc_raindrop_worker_state')).toEqual(state);
     await table.destroy();

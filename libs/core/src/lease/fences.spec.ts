@@ -360,18 +360,26 @@ describe('a fence by a wrong clock', () => {
 
   const HOUR_MS = 3_600_000;
 
+  const behind = ({ time }: WorkerDatabase): void => time.step(-100_000);
+  const lossLater = ({ table, time }: WorkerDatabase): void => {
+    table.state = { ...table.state, lostAtMs: time.wall + 100_000 };
+  };
+
   it.each([
-    ['a row was written later', {}, 'CLOCK_BEHIND'],
-    ['nothing was, because the operator says up to when IDs exist', { issuedUntilMs: 0 }, undefined],
-  ])('is refused where %s', async (_, more, errorCode) => {
+    ['a row was written later', behind, {}, 'CLOCK_BEHIND'],
+    ['a loss was recorded later', lossLater, {}, 'CLOCK_BEHIND'],
+    ['nothing is wrong', () => {}, {}, undefined],
+    ['a row was written later, but the operator says up to when IDs exist', behind, { issuedUntilMs: 0 }, undefined],
+    ['a loss was recorded later, but the operator says so', lossLater, { issuedUntilMs: 0 }, undefined],
+  ])('is refused where %s', async (_, change, more, errorCode) => {
     const database = onServer('server 1');
     await served(1, { database, layout: OURS }, 5_000);
-    const before = JSON.stringify([...database.table.rows.values(), database.table.state]);
-    database.time.step(-HOUR_MS);
+    change(database);
+    const seen = (): string => JSON.stringify([...database.table.rows.values(), database.table.state]);
+    const before = seen();
     const refusal: unknown = await fence(database, {}, more).catch((error: unknown) => error);
     expect((refusal as { errorCode?: string }).errorCode).toBe(errorCode);
-    const after = JSON.stringify([...database.table.rows.values(), database.table.state]);
-    expect(after === before).toBe(errorCode !== undefined);
+    expect(seen() === before).toBe(errorCode !== undefined);
   });
 
   it('is refused where an earlier fence was made later: the backup is younger than that', async () => {
