@@ -152,7 +152,7 @@ export function program(run: Run): Command {
   )
     .option('--yes', 'apply the change')
     .option('--issued-until <time>', 'state that no ID of a later time was issued, where the clock seems to be behind')
-    .option('--only-this-layout', 'state that since the backup only the layout of these options has issued IDs');
+    .option('--only-this-layout', 'state that no other layout has issued IDs which the table does not show');
 
   withDatabaseFlags(
     withLayoutFlags(

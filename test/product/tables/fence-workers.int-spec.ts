@@ -102,6 +102,37 @@ describe.each(databaseKinds)('a worker table on %s that was restored from a back
     await table.destroy();
   });
 
+  it('remembers the layout of the options, which the backup may not know: named, or the default one', async () => {
+    const { logger } = PATIENT;
+    const options = { logger, serviceMaxWorkId: 3, dbConfig: database.options };
+    await (await openIdService(options)).close();
+    const table = await new DataSource(database.options).initialize();
+    const layouts = (): Promise<unknown[]> => table.query('SELECT fingerprint FROM soc_raindrop_worker_layout');
+    await table.query('DELETE FROM soc_raindrop_worker_layout');
+    await table.query("UPDATE soc_raindrop_worker SET layout = '', code = ''");
+    await fenceWorkers(options);
+    expect(await layouts()).toHaveLength(1);
+    await fenceWorkers({ ...PATIENT, dbConfig: database.options });
+    expect(await layouts()).toHaveLength(2);
+    await fenceWorkers(options);
+    expect(await layouts()).toHaveLength(2);
+    const { nowMs, hostNowMs } = await fenceWorkers(options);
+    expect(Math.abs(nowMs! - hostNowMs)).toBeLessThan(30_000);
+    await table.query('DROP TABLE soc_raindrop_worker_layout');
+    const state = await table.query<unknown[]>('SELECT * FROM soc_raindrop_worker_state');
+    await expect(fenceWorkers(options)).rejects.toMatchObject({ errorCode: 'DATABASE_CALL_FAILED' });
+    expect(await table.query('SELECT * FROM soc_raindrop_worker_state')).toEqual(state);
+    await table.destroy();
+  });
+
+  it.each([
+    [{ issuedUntil: new Date(Number.NaN) }, 'issuedUntil'],
+    [{ issuedUntil: '2026-03-01' as unknown as Date }, 'issuedUntil'],
+  ])('refuses statements that are none: %j', async (statements, option) => {
+    const failing = fenceWorkers({ ...PATIENT, dbConfig: database.options }, undefined, statements);
+    await expect(failing).rejects.toMatchObject({ errorCode: 'CONFIGURATION', problems: [{ option }] });
+  });
+
   it('is out of reach of a fence when it is not there: the error says so', async () => {
     const failing = fenceWorkers({ ...PATIENT, dbConfig: database.options, tableName: 'no_such_table' });
     await expect(failing).rejects.toMatchObject({ errorCode: 'DATABASE_CALL_FAILED' });

@@ -61,7 +61,7 @@ class StaleSampleStore extends RemoteStore {
 class PiecemealStore extends RemoteStore {
   override async fence({ aheadMs }: FenceRequest): Promise<number> {
     for (const [id, row] of this.rows.rows) {
-      this.rows.rows.set(id, fencedRow(row, this.clock() + aheadMs, this.clock()));
+      this.rows.rows.set(id, fencedRow(row, {}, { nowMs: this.clock(), untilMs: this.clock() + aheadMs }));
       await turn();
     }
     return this.rows.rows.size;
@@ -72,7 +72,8 @@ class PiecemealStore extends RemoteStore {
 class ForgetfulStore extends RemoteStore {
   override fence({ aheadMs }: FenceRequest): Promise<number> {
     const nowMs = this.clock();
-    for (const [id, row] of this.rows.rows) this.rows.rows.set(id, fencedRow(row, nowMs + aheadMs, nowMs));
+    for (const [id, row] of this.rows.rows)
+      this.rows.rows.set(id, fencedRow(row, {}, { nowMs, untilMs: nowMs + aheadMs }));
     return Promise.resolve(this.rows.rows.size);
   }
 }
@@ -114,16 +115,13 @@ class ClocklessStore extends RemoteStore {
 
 /** The same, which takes every time for right when it is fenced. */
 class TrustingStore extends ClocklessStore {
-  override async fence(request: FenceRequest): Promise<number> {
-    const { aheadMs } = request;
-    const { state } = this.rows;
-    const count = await super.fence({ ...request, issuedUntilMs: this.clock() + aheadMs });
-    this.rows.state = stateAfterFence(state, request, {
-      nowMs: this.clock(),
-      fromMs: this.clock(),
-      forMs: aheadMs,
-    });
-    return count;
+  override fence(request: FenceRequest): Promise<number> {
+    const nowMs = this.clock();
+    const { rows, state } = this.rows;
+    const fenced = stateAfterFence(state, request, { nowMs, fromMs: nowMs, forMs: request.aheadMs });
+    this.rows.state = { ...fenced, knownTerm: state.knownTerm ?? '' };
+    for (const [id, row] of rows) rows.set(id, fencedRow(row, request, { nowMs, untilMs: fenced.fencedUntilMs }));
+    return Promise.resolve(rows.size);
   }
 }
 

@@ -99,7 +99,7 @@ export const RESTORE_MUTANTS: Readonly<Record<string, Mutant>> = {
             return await original.call(this, request);
           } catch (error) {
             if (!(error instanceof ClockBehindError)) throw error;
-            return await original.call(this, { ...request, maxClockSkewMs: 1e12 });
+            return await original.call(this, { ...request, issuedUntilMs: 0 });
           }
         };
       }),

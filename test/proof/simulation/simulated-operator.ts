@@ -109,7 +109,7 @@ export class SimulatedOperator {
     statements: Partial<FenceRequest>,
     ifAhead: Fencing['ifAhead'],
   ): Promise<void> {
-    let request: FenceRequest = { aheadMs: maxClockSkewMs + horizonMs, maxClockSkewMs, ...statements };
+    let request: FenceRequest = { aheadMs: horizonMs + 3 * maxClockSkewMs, maxClockSkewMs, ...statements };
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       try {
         this.compareClocks(maxClockSkewMs);

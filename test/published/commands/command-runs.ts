@@ -55,6 +55,7 @@ export const RUNS: Readonly<Record<string, CommandRun>> = {
   'npm run test:orms': { within: 'test:all' },
   'npm run test:unit': { small: '-- libs/core/src/show-value', prints: /Tests: +\d+ passed/ },
   'npm run simulate': { small: '-- --schedules 3 --json', prints: /^\{"schedules":3,.*"repeated":0\b/m },
+  'npm run schedules': { small: '-- --only failover-loses-a-layout --most 1 --json', prints: /"depth":3,/ },
   'npm run chaos': { by: '.ci/nightly' },
   'npm run figures': { by: 'test/proof/figures/figures.e2e-spec.ts', as: 'figures.ts' },
   'npm run mutants': { small: '-- --only missing-id-written', prints: /\| yes \|$/m },

@@ -78,7 +78,8 @@ export function judgeServer(
   const isNewFailover = isRestored || isUnrecordedFailover(seen, believed);
   const least = isNewFailover ? Math.max(failoverNumber, believed?.failoverNumber ?? 0) + 1 : failoverNumber;
   const reachMs = Math.max(seen.reachMs, ownReachMs);
-  const lostMs = isNewFailover ? nowMs : lostAtMs;
+  // A loss that was recorded in the future, while clocks were ahead, stays: IDs of that time may exist.
+  const lostMs = isNewFailover ? Math.max(nowMs, lostAtMs) : lostAtMs;
   const lostUntilMs = lostMs === 0 ? 0 : lostMs + reachMs;
   const hasTerms = term !== '' || (knownTerm ?? '') !== '';
   return {

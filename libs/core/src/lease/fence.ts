@@ -12,7 +12,7 @@ import { type FenceRequest, isForeign, type Odometer, type WorkerRow, type Worke
  * - with any layout, also one that the store does not know;
  * - with any code: codes share the worker's positions, and need no thought of their own;
  * - of any time up to the present + the reach. A process is granted IDs up to its clock + `horizonMs`, and its clock may be
- *   ahead by `maxClockSkewMs`.
+ *   ahead by `maxClockSkewMs`, as that of the server before; this server's clock may be behind by as much.
  *
  * **From what the bar follows.** All rows are barred up to the fence's end: the store's clock + the longest reach. The
  * sum holds if that clock is right, and if no clock was ahead by more than the skew before. So a fence judges both:
@@ -28,7 +28,8 @@ import { type FenceRequest, isForeign, type Odometer, type WorkerRow, type Worke
  * served after the backup only has left no trace: the operator names it, by a fence with its options. Only where the
  * operator states that one layout alone has served since (`onlyThisLayout`) do the rows tell how far others have come.
  *
- * **Bounds only rise.** An earlier bar, and the bar of a recorded loss, stay, unless `issuedUntilMs` is stated.
+ * **Bounds only rise.** An earlier bar, the bar of a recorded loss and later odometers stay. `issuedUntilMs` takes them back
+ * to the fence's end, and `onlyThisLayout` takes back what earlier fences took for lost layouts.
  *
  * Example, with the defaults: a backup of 12:00 is restored, and fenced at 15:00:00. All rows are barred until 15:03:38. A
  * layout that was rolled back at 14:50, and whose IDs are those of ours 15 s later, bars ours until 15:03:53.
@@ -75,27 +76,35 @@ export function stateAfterFence<State extends FencedState>(
   { issuedUntilMs, onlyThisLayout = false }: FenceRequest,
   { nowMs, fromMs, forMs }: FenceTime,
 ): State & Required<FencedState> {
-  const { fencedUntilMs = 0, layoutsLostUntilMs = 0 } = state;
-  const failoverNumber = Math.max(state.failoverNumber, nowMs) + FENCE_FAILOVERS_MS;
-  if (issuedUntilMs === undefined) {
-    const endMs = Math.max(fencedUntilMs, fromMs + forMs);
-    const layoutsMs = onlyThisLayout ? layoutsLostUntilMs : Math.max(layoutsLostUntilMs, endMs);
-    return { ...state, failoverNumber, fencedUntilMs: endMs, layoutsLostUntilMs: layoutsMs };
-  }
-  const endMs = Math.max(issuedUntilMs, fromMs + forMs);
+  const { lostAtMs, fencedUntilMs = 0, layoutsLostUntilMs = 0 } = state;
+  const isStated = issuedUntilMs !== undefined;
+  const endMs = Math.max(issuedUntilMs ?? fencedUntilMs, fromMs + forMs);
+  const layoutsMs = isStated ? endMs : Math.max(layoutsLostUntilMs, endMs);
   return {
     ...state,
-    failoverNumber,
-    lostAtMs: Math.min(state.lostAtMs, nowMs),
+    failoverNumber: Math.max(state.failoverNumber, nowMs) + FENCE_FAILOVERS_MS,
+    lostAtMs: isStated ? Math.min(lostAtMs, nowMs) : lostAtMs,
     fencedUntilMs: endMs,
-    layoutsLostUntilMs: onlyThisLayout ? Math.min(layoutsLostUntilMs, endMs) : endMs,
+    layoutsLostUntilMs: onlyThisLayout ? 0 : layoutsMs,
   };
 }
 
-/** The row that a fence leaves, which ends at `untilMs`; `nowMs` is the store's clock. */
-export function fencedRow(row: WorkerRow, untilMs: number, nowMs: number): WorkerRow {
-  const raised = ({ ms }: Odometer): Odometer => ({ ms: Math.max(ms, untilMs), sequence: Number.MAX_SAFE_INTEGER });
-  const odometers = [raised(row.odometers[0]), raised(row.odometers[1])] as const;
+/**
+ * The row that a fence leaves, which ends at `untilMs`; `nowMs` is the store's clock. A later odometer stays, unless the
+ * operator states up to when IDs were issued: then it tells of none. Where the operator states that one layout alone has
+ * served, the odometers go on telling how far others have come: the bar is enough.
+ */
+export function fencedRow(
+  row: WorkerRow,
+  { issuedUntilMs, onlyThisLayout = false }: Pick<FenceRequest, 'issuedUntilMs' | 'onlyThisLayout'>,
+  { nowMs, untilMs }: { readonly nowMs: number; readonly untilMs: number },
+): WorkerRow {
+  const fenced = (odometer: Odometer): Odometer => {
+    const isLater = odometer.ms > untilMs;
+    if (isLater ? issuedUntilMs === undefined : onlyThisLayout) return odometer;
+    return { ms: untilMs, sequence: Number.MAX_SAFE_INTEGER };
+  };
+  const odometers = [fenced(row.odometers[0]), fenced(row.odometers[1])] as const;
   const versions = { version: row.version + FENCE_LEAP, ownVersion: row.ownVersion + FENCE_LEAP };
   return { ...row, ...versions, token: '', holder: '', leaseUntilMs: nowMs, odometers };
 }
@@ -114,7 +123,7 @@ export function fencedTable(
   const at = judgeFence(times, request, { nowMs, forMs: request.aheadMs });
   const bar = { fencedUntilMs: believedFromMs(table), layoutsLostUntilMs: layoutsLostUntilMs(table) };
   const after = stateAfterFence({ failoverNumber: 0, lostAtMs: 0, reachMs: 0, ...bar }, request, at);
-  const fenced = (row: WorkerRow): WorkerRow => fencedRow(row, after.fencedUntilMs, nowMs);
+  const fenced = (row: WorkerRow): WorkerRow => fencedRow(row, request, { nowMs, untilMs: after.fencedUntilMs });
   return {
     ...table,
     rows: table.rows.map(fenced),
@@ -126,7 +135,7 @@ export function fencedTable(
 
 /** The latest times that a store has; 0 for none. */
 export interface LatestTimes {
-  /** When a process of ours wrote a row, Unix ms. */
+  /** When a process of ours, or a fence, wrote a row, Unix ms. */
   readonly writtenMs: number;
   /** Up to when a row was granted, Unix ms. What a fence or a loss has raised is no grant. */
   readonly grantedMs: number;
@@ -136,14 +145,23 @@ export interface LatestTimes {
 export function latestTimes(rows: Iterable<WorkerRow>): LatestTimes {
   let [writtenMs, grantedMs] = [0, 0];
   for (const row of rows) {
-    // The original's programs write times of their own zone.
+    writtenMs = Math.max(writtenMs, writtenAtMs(row));
     if (isForeign(row)) continue;
-    writtenMs = Math.max(writtenMs, row.heartbeatMs);
     for (const { ms, sequence } of row.odometers) {
       if (sequence < Number.MAX_SAFE_INTEGER) grantedMs = Math.max(grantedMs, ms);
     }
   }
   return { writtenMs, grantedMs };
+}
+
+/**
+ * A release, and a fence, let the lease end at once. In a row that is held, an operator whose session has another zone may
+ * read a wrong heartbeat; it is never later than the end of the lease.
+ */
+function writtenAtMs(row: WorkerRow): number {
+  if (row.token === '') return row.leaseUntilMs;
+  // The original's programs write times of their zone.
+  return isForeign(row) ? 0 : Math.min(row.heartbeatMs, row.leaseUntilMs);
 }
 
 /**
@@ -158,9 +176,9 @@ export function judgeFence(
 ): FenceTime {
   if (issuedUntilMs !== undefined) return { nowMs, fromMs: nowMs, forMs };
   const latestMs = nowMs + 2 * maxClockSkewMs;
-  if (writtenMs > latestMs) throw new ClockBehindError('a row was written', writtenMs, nowMs);
-  if (lostAtMs > latestMs) throw new ClockBehindError('a loss of commits was recorded', lostAtMs, nowMs);
-  if (grantedMs > latestMs + forMs) throw new ClockBehindError('IDs were granted up to', grantedMs, nowMs);
+  if (writtenMs > latestMs) throw new ClockBehindError('was last written at', writtenMs, nowMs);
+  if (lostAtMs > latestMs) throw new ClockBehindError('recorded a loss of commits at', lostAtMs, nowMs);
+  if (grantedMs > nowMs + forMs) throw new ClockBehindError('granted IDs up to', grantedMs, nowMs);
   return { nowMs, fromMs: Math.max(nowMs, writtenMs), forMs };
 }
 
@@ -179,8 +197,8 @@ export class ClockBehindError extends RetryableError {
     readonly nowMs: number,
   ) {
     super(
-      `The clock of the worker ids' store says ${isoOf(nowMs)}, but ${what} ${isoOf(laterMs)}: IDs of that time may ` +
-        `exist, and a fence would end before it. If the clock is behind, correct it and fence again. If a clock was ` +
+      `The clock of the worker ids' store says ${isoOf(nowMs)}, but the store ${what} ${isoOf(laterMs)}: IDs of that ` +
+        `time may exist, and a fence would end before it. If the clock is behind, correct it and fence again. If a clock was ` +
         `ahead then, wait until that time is past, or state up to when IDs can exist (issuedUntil, --issued-until). If a ` +
         `service has a longer horizonMs, fence with its options.`,
     );

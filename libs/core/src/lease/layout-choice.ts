@@ -301,11 +301,13 @@ function lastTickTouched(
   if (shape === undefined) return undefined;
   const other = new Layout(shape);
   const tickOf = (ms: number): number => Number(other.idCeil(ms) >> BigInt(layout.lowBits));
-  const ticks = rows.map(({ layout: last, odometers: [a, b] }) =>
+  // A row that was never used tells of no layout, also where a fence has raised it.
+  const used = rows.filter(({ code, layout: last }) => code !== '' || last !== '');
+  const ticks = used.map(({ layout: last, odometers: [a, b] }) =>
     last === layout.fingerprint ? layout.timeline.tickAt(Math.min(a.ms, b.ms)) : tickOf(Math.max(a.ms, b.ms)),
   );
   if (unknownUntilMs > 0) ticks.push(tickOf(unknownUntilMs));
-  return Math.max(...ticks);
+  return Math.max(BEFORE_ALL.tick, ...ticks);
 }
 
 /** A layout that a store of worker ids remembers. */

@@ -108,9 +108,9 @@ export class MemoryWorkerStore implements WorkerStore {
       const times = { ...latestTimes([...rows.values(), ...deleted.values()]), ...state };
       const at = judgeFence(times, request, { nowMs, forMs });
       const fenced = stateAfterFence(state, request, at);
-      this.table.state = { ...fenced, knownTerm: state.knownTerm ?? '' };
+      this.table.state = { ...fenced, knownTerm: state.knownTerm && term !== '' ? term : (state.knownTerm ?? '') };
       for (const each of [rows, deleted]) {
-        for (const [id, row] of each) each.set(id, fencedRow(row, fenced.fencedUntilMs, nowMs));
+        for (const [id, row] of each) each.set(id, fencedRow(row, request, { nowMs, untilMs: fenced.fencedUntilMs }));
       }
       resolve(rows.size + deleted.size);
     });
@@ -152,7 +152,7 @@ export class MemoryWorkerStore implements WorkerStore {
         guard.noteCompleted({ term: seen.term, failoverNumber });
       }
       if (!mustRecord) continue;
-      const lostAtMs = isNewFailover ? seen.nowMs : seen.lostAtMs;
+      const lostAtMs = isNewFailover ? Math.max(seen.nowMs, seen.lostAtMs) : seen.lostAtMs;
       const reachMs = Math.max(seen.reachMs, this.reachMs);
       table.state = { ...table.state, knownTerm: seen.term, failoverNumber, lostAtMs, reachMs };
     }

@@ -120,7 +120,10 @@ export interface WorkerWrite {
 
 /** What an operator knows of a store that is to be fenced; see fence.ts. */
 export interface FenceRequest {
-  /** How far grants of any process reach past the store's clock, ms: the longest `horizonMs` + `maxClockSkewMs`. */
+  /**
+   * How far grants of any process reach past the store's clock, ms: the longest `horizonMs` + 3 times `maxClockSkewMs`, see
+   * grantReachMs.
+   */
   readonly aheadMs: number;
   /** How far the operator's clock, and the times in the store, may be from the store's clock, ms. */
   readonly maxClockSkewMs: number;
@@ -129,7 +132,7 @@ export interface FenceRequest {
    * nothing, and all rows are barred up to this moment at least.
    */
   readonly issuedUntilMs?: number;
-  /** The operator states that only the layout of its options has issued IDs which the store lacks. Default false. */
+  /** The operator states that only the layout of its options has issued IDs which the rows do not show. Default false. */
   readonly onlyThisLayout?: boolean;
 }
 

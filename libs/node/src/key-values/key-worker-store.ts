@@ -139,11 +139,13 @@ export class KeyWorkerStore implements WorkerStore {
     const at = judgeFence({ ...this.timesOf(entries), lostAtMs }, request, { nowMs, forMs });
     // Also where all keys are gone: rows that are added later are fenced by it.
     await update(this.values, what, fence, (now) => {
-      const { count, untilMs, layoutsUntilMs } = fencesOf(fence, now.entries.get(fence));
+      const { untilMs, layoutsUntilMs, ...counted } = fencesOf(fence, now.entries.get(fence));
+      const count = Math.max(counted.count, seen) + 1;
       const bar = { fencedUntilMs: untilMs, layoutsLostUntilMs: layoutsUntilMs };
       const after = stateAfterFence({ failoverNumber: 0, lostAtMs, reachMs, ...bar }, request, at);
       return JSON.stringify({
-        count: Math.max(count, seen) + 1,
+        count,
+        statedCount: request.issuedUntilMs === undefined ? counted.statedCount : count,
         atMs: nowMs,
         untilMs: after.fencedUntilMs,
         layoutsUntilMs: after.layoutsLostUntilMs,
@@ -156,10 +158,9 @@ export class KeyWorkerStore implements WorkerStore {
   /** The clocks of the processes have written all times: such a store has none. */
   private timesOf(entries: Entries): LatestTimes {
     const fences = fencesOf(this.keys.fence, entries.get(this.keys.fence));
-    // As they were written: a fence since has raised them.
     const rows = this.keys.idsIn(entries).map((id) => {
       const key = this.keys.row(id);
-      return rowOfRecord(key, entries.get(key)!, { ...fences, count: 0 });
+      return rowOfRecord(key, entries.get(key)!, fences);
     });
     const { writtenMs, grantedMs } = latestTimes(rows);
     return { writtenMs: Math.max(writtenMs, fences.atMs), grantedMs };

@@ -72,17 +72,17 @@ export class StoreCluster {
   }
 
   /**
-   * See stateAfterFence. Nothing is changed where no cluster is recorded yet: rows that are added later are fenced by
-   * their key.
+   * See stateAfterFence. The cluster is recorded: it is no failover for the next start. Nothing is changed where none is
+   * recorded yet: rows that are added later are fenced by their key.
    */
   async fence(request: FenceRequest, at: FenceTime): Promise<void> {
     const { state } = this.keys;
     const known = await this.readState();
     if (known === undefined) return;
-    await update(this.values, 'fencing the workers', state, ({ entries }) => {
+    await update(this.values, 'fencing the workers', state, ({ cluster: term, entries }) => {
       const before = stateOf(state, entries.get(state)) ?? known;
       const { failoverNumber, lostAtMs } = stateAfterFence(before, request, at);
-      return textOfState({ ...before, failoverNumber, lostAtMs });
+      return textOfState({ ...before, term, failoverNumber, lostAtMs });
     });
   }
 
@@ -136,7 +136,7 @@ export class StoreCluster {
       recorded = { term: seen.term, failoverNumber };
       return textOfState({
         ...{ format: FORMAT, term: seen.term, failoverNumber },
-        lostAtMs: isNewFailover ? Math.max(seen.nowMs, ...heartbeats) : seen.lostAtMs,
+        lostAtMs: isNewFailover ? Math.max(seen.nowMs, seen.lostAtMs, ...heartbeats) : seen.lostAtMs,
         reachMs: Math.max(seen.reachMs, guard.reachMs),
       });
     });

@@ -11,9 +11,11 @@ export interface Fences {
   readonly untilMs: number;
   /** Up to when layouts may have issued before the fences, Unix ms. */
   readonly layoutsUntilMs: number;
+  /** `count` after the last fence that stated up to when IDs were issued; 0 for none. */
+  readonly statedCount: number;
 }
 
-export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0, layoutsUntilMs: 0 };
+export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0, layoutsUntilMs: 0, statedCount: 0 };
 
 /** The table's record of the cluster that keeps it. */
 interface ClusterState {
@@ -53,9 +55,16 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
     text: (field) => (typeof values[field] === 'string' ? values[field] : undefined),
   };
   const row = readKeptRow(kept, () => new CorruptWorkerKeyError(key));
-  const since = fences.count - numberOf(key, read['fences']);
+  const before = numberOf(key, read['fences']);
+  const since = fences.count - before;
   if (since <= 0) return row;
-  const fenced = fencedRow(row, fences.untilMs, fences.atMs);
+  const { atMs: nowMs, untilMs, layoutsUntilMs, statedCount } = fences;
+  const statements = {
+    ...(before < statedCount && { issuedUntilMs: untilMs }),
+    // Without a loss of layouts by any fence, no fence may hide how far layouts have come.
+    onlyThisLayout: layoutsUntilMs === 0,
+  };
+  const fenced = fencedRow(row, statements, { nowMs, untilMs });
   const leap = (since - 1) * FENCE_LEAP;
   return {
     ...{ ...fenced, version: fenced.version + leap, ownVersion: fenced.ownVersion + leap },
@@ -67,13 +76,14 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
 /** @throws CorruptWorkerKeyError */
 export function fencesOf(key: string, text: string | undefined): Fences {
   if (text === undefined) return NO_FENCES;
-  const { count, atMs, untilMs, layoutsUntilMs } = objectOf(key, text);
+  const { count, atMs, untilMs, layoutsUntilMs, statedCount } = objectOf(key, text);
   return {
     count: numberOf(key, count),
     atMs: numberOf(key, atMs),
     untilMs: numberOf(key, untilMs),
-    // An earlier release did not write it.
+    // An earlier release wrote neither.
     layoutsUntilMs: numberOf(key, layoutsUntilMs ?? untilMs),
+    statedCount: numberOf(key, statedCount ?? 0),
   };
 }
 

@@ -125,6 +125,70 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
     expect(await storeOf().fence(fenceRequest(AHEAD_MS))).toBe(2);
   });
 
+  if (kind !== 'sqlite') {
+    it("is made many times on a table of the original's, whose version has 32 bits", async () => {
+      const store = storeOf();
+      await store.prepare({ min: 1, max: 2 });
+      const change = kind === 'postgres' ? 'ALTER COLUMN version TYPE int' : 'MODIFY version int NOT NULL DEFAULT 1';
+      await query(`ALTER TABLE soc_raindrop_worker ${change}`);
+      for (let fences = 0; fences < 20; fences++) expect(await store.fence(fenceRequest(AHEAD_MS))).toBe(2);
+      expect(await takeRow(store, 1)).toBe(true);
+    });
+  }
+
+  it.each([
+    [
+      'a row of ours was written later',
+      "UPDATE soc_raindrop_worker SET lease_until = 4085000000000, heartbeat_time = '2099-01-01 00:00:00' WHERE id = 1",
+      true,
+    ],
+    [
+      'another program has written a row later',
+      "UPDATE soc_raindrop_worker SET version = 9, heartbeat_time = '2099-01-01 00:00:00' WHERE id = 1",
+      false,
+    ],
+    [
+      'a row that was never used has a later time',
+      "UPDATE soc_raindrop_worker SET heartbeat_time = '2099-01-01 00:00:00' WHERE id = 2",
+      false,
+    ],
+    [
+      'the heartbeat of a row is that of another zone, eight hours later',
+      "UPDATE soc_raindrop_worker SET heartbeat_time = '2099-01-01 00:00:00' WHERE id = 1",
+      false,
+    ],
+    [
+      'a fence was made later',
+      "UPDATE soc_raindrop_worker SET token = '', lease_until = 4085000000000 WHERE id = 2",
+      true,
+    ],
+    [
+      'a row that is marked deleted cannot be read, and IDs of another were granted for later',
+      'UPDATE soc_raindrop_worker SET odo0_seq = 5, del_flag = id, odo0_ms = CASE WHEN id = 1 THEN 4611686018427387904 ELSE 4085000000000 END',
+      true,
+    ],
+    ['a loss was recorded later', `UPDATE ${STATE} SET lost_at_ms = ${Date.now() + DAY_MS}`, true],
+    [
+      'a row cannot be read, and another was written later',
+      "UPDATE soc_raindrop_worker SET lane = 7, lease_until = 4085000000000, heartbeat_time = '2099-01-01 00:00:00' WHERE id = 1",
+      true,
+    ],
+  ])('is written, or refused, where %s', async (_, change, isRefused) => {
+    const store = storeOf();
+    await store.prepare({ min: 1, max: 2 });
+    await store.readTable();
+    expect(await takeRow(store, 1)).toBe(true);
+    await query(`INSERT INTO ${STATE} (id) SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM ${STATE})`);
+    await query(change);
+    const state = await query(`SELECT * FROM ${STATE}`);
+    const refusal: unknown = await store.fence(fenceRequest(AHEAD_MS)).catch((error: unknown) => error);
+    if (!isRefused) return expect(refusal).toBe(2);
+    expect(refusal).toMatchObject({ errorCode: 'CLOCK_BEHIND' });
+    expect(await query(`SELECT * FROM ${STATE}`)).toEqual(state);
+    expect(await query("SELECT id FROM soc_raindrop_worker WHERE token <> ''")).toHaveLength(1);
+    expect(await store.fence(fenceRequest(AHEAD_MS, { issuedUntilMs: Date.now() }))).toBe(2);
+  });
+
   it("is not written by a clock that is too far from the database's", async () => {
     // No clock is as near as that.
     const store = storeOf();
@@ -136,7 +200,7 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
   });
 });
 
-it('A fence by an account that is told the term of PostgreSQL shuts out no service that is not', async () => {
+it('A fence by an account that is told the term of PostgreSQL shuts out no service that is not, and bars as long by one that is not', async () => {
   const database = await testDatabase('postgres');
   const admin = await new DataSource(database.options).initialize();
   const user = `plain_${randomBytes(6).toString('hex')}`;
@@ -148,7 +212,7 @@ it('A fence by an account that is told the term of PostgreSQL shuts out no servi
     await admin.query(sql);
   }
   const account = { ...database.options, username: user, password: 'x' } as DataSourceOptions;
-  const open = [account, account, database.options].map((options) => openStore(options, { reachMs: 5_000 }));
+  const open = [account, account, database.options].map((options) => openStore(options, { reachMs: 60_000 }));
   const [service, fresh, operator] = open as [SqlWorkerStore, SqlWorkerStore, SqlWorkerStore];
   try {
     await service.prepare({ min: 1, max: 3 });
@@ -157,6 +221,11 @@ it('A fence by an account that is told the term of PostgreSQL shuts out no servi
     expect(await operator.fence(fenceRequest(1_000))).toBe(3);
     await fresh.prepare({ min: 1, max: 3 });
     for (const each of [service, fresh]) expect((await each.readTable()).rows).toHaveLength(3);
+    // A backup without a state, fenced by an account that cannot see whether the server was replaced.
+    await admin.query(`DELETE FROM ${STATE}`);
+    expect(await fresh.fence(fenceRequest(1_000))).toBe(3);
+    const { barredUntilMs = 0, nowMs } = await service.readTable();
+    expect(barredUntilMs - nowMs).toBeGreaterThan(50_000);
   } finally {
     await Promise.all(open.map((each) => each.close()));
     await admin.query(`DROP OWNED BY ${user} CASCADE`);

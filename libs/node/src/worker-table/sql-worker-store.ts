@@ -265,7 +265,7 @@ export class SqlWorkerStore implements WorkerStore {
         throw error;
       }
       // By itself: a transaction that has locked the state and waits for a row could meet a renewal that waits for it.
-      return (await execute(run, fenceRows(dialect, table, judged.term))).affected ?? 0;
+      return (await execute(run, fenceRows(dialect, table, { ...request, ...judged }))).affected ?? 0;
     });
   }
 

@@ -167,6 +167,11 @@ export function readState(table: TableName, records: readonly Readonly<Record<st
   };
 }
 
+/** The larger one of two expressions. */
+function larger(one: string, other: string): string {
+  return `(CASE WHEN ${one} > ${other} THEN ${one} ELSE ${other} END)`;
+}
+
 /**
  * Records what a look has found: another server, or a longer reach. Nothing is written when the state has changed
  * since.
@@ -195,7 +200,7 @@ export function noteServer(
   const changes = [
     `${column('term')} = ${value(term)}`,
     `${column('epoch')} = ${value(failoverNumber)}`,
-    ...(isNewFailover ? [`${column('lost_at_ms')} = ${dialect.nowMs}`] : []),
+    ...(isNewFailover ? [`${column('lost_at_ms')} = ${larger(column('lost_at_ms'), dialect.nowMs)}`] : []),
     `${column('reach_ms')} = ${value(Math.max(seen.reachMs, reachMs))}`,
   ];
   const conditions = [
@@ -215,69 +220,65 @@ export function noteServer(
  */
 export function selectLatestTimes(dialect: Dialect, table: TableName): Statement {
   const column = (name: string): string => `r.${dialect.quote(name)}`;
-  const latest = (expression: string, condition: string): string =>
-    `(SELECT ${expression} FROM ${quoteTable(dialect, table)} r WHERE ${condition})`;
-  const isOurs = `NOT (${column('code')} <> '' AND ${column('own_version')} <> ${column('version')})`;
-  const granted = (lane: 0 | 1): string =>
-    latest(
-      dialect.exactInteger(`MAX(${column(`odo${lane}_ms`)})`),
-      `${isOurs} AND ${column(`odo${lane}_seq`)} < ${Number.MAX_SAFE_INTEGER}`,
-    );
-  const written = latest(
-    `MAX(${dialect.timeAsMs(column('heartbeat_time'))})`,
-    `${isOurs} AND ${column('own_version')} > 0`,
-  );
-  return {
-    sql:
-      `SELECT ${stateColumns(dialect, table)}, ${written} AS written_ms, ` +
-      `${granted(0)} AS granted0_ms, ${granted(1)} AS granted1_ms`,
-    values: [],
+  const latest = (time: string, condition: string): string =>
+    `(SELECT ${dialect.exactInteger(`MAX(${time})`)} FROM ${quoteTable(dialect, table)} r WHERE ${condition})`;
+  const isReadable = (time: string): string => `${time} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`;
+  const isOurs = `(${column('code')} = '' OR ${column('own_version')} = ${column('version')})`;
+  const granted = (lane: 0 | 1): string => {
+    const [ms, sequence] = [column(`odo${lane}_ms`), column(`odo${lane}_seq`)];
+    return latest(ms, `${isOurs} AND ${isReadable(ms)} AND ${sequence} < ${Number.MAX_SAFE_INTEGER}`);
   };
+  const [leaseUntil, heartbeat] = [column('lease_until'), dialect.timeAsMs(column('heartbeat_time'))];
+  const isFree = `${column('token')} = '' AND ${isReadable(leaseUntil)}`;
+  const isHeld = `${column('token')} <> '' AND ${isOurs}`;
+  const written = [
+    latest(leaseUntil, isFree),
+    latest(leaseUntil, `${isHeld} AND ${leaseUntil} <= ${heartbeat}`),
+    latest(heartbeat, `${isHeld} AND ${leaseUntil} > ${heartbeat}`),
+  ];
+  const times = [...written, granted(0), granted(1)].map((time, index) => `${time} AS ${LATEST[index]}`);
+  // A fence notes a layout at its end: a table that is missing shows before anything is changed.
+  const layouts = `(SELECT COUNT(*) FROM ${quoteTable(dialect, layoutTableOf(table))}) AS layouts`;
+  return { sql: `SELECT ${stateColumns(dialect, table)}, ${times.join(', ')}, ${layouts}`, values: [] };
 }
+
+/** The columns of {@link selectLatestTimes}. */
+const LATEST = ['freed_ms', 'leased_ms', 'written_ms', 'granted0_ms', 'granted1_ms'];
 
 export function readLatestTimes(record: Readonly<Record<string, unknown>>): LatestTimes {
-  const time = (name: string): number => safeInteger(record[name]) ?? 0;
-  return { writtenMs: time('written_ms'), grantedMs: Math.max(time('granted0_ms'), time('granted1_ms')) };
+  const [freed, leased, written, granted0, granted1] = LATEST.map((name) => safeInteger(record[name]) ?? 0);
+  return { writtenMs: Math.max(freed!, leased!, written!), grantedMs: Math.max(granted0!, granted1!) };
 }
 
-/** See stateAfterFence. The caller fences the rows on the same server afterwards. */
-export function fenceState(
-  dialect: Dialect,
-  table: TableName,
-  {
-    issuedUntilMs,
-    onlyThisLayout = false,
-    ...fence
-  }: FenceRequest & { readonly term: string; readonly fromMs: number; readonly ownReachMs: number },
-): Statement {
+/** A fence, as {@link fenceState} writes it. */
+type JudgedFence = FenceRequest & { readonly term: string; readonly fromMs: number; readonly ownReachMs: number };
+
+/**
+ * See stateAfterFence. The server takes the place of one that is recorded: it is no failover for the next start. Where none
+ * is recorded, services may be told no term. The caller fences the rows on the same server afterwards.
+ */
+export function fenceState(dialect: Dialect, table: TableName, fence: JudgedFence): Statement {
+  const { term, fromMs, ownReachMs, issuedUntilMs, onlyThisLayout = false } = fence;
   const { values, value } = bindings(dialect);
   const column = (name: string): string => dialect.quote(name);
-  const choice = (one: string, sign: '<' | '>', other: string): string =>
-    `(CASE WHEN ${one} ${sign} ${other} THEN ${one} ELSE ${other} END)`;
-  const larger = (one: string, other: string): string => choice(one, '>', other);
-  const smaller = (one: string, other: string): string => choice(one, '<', other);
-  const [failoverNumber, lostAt, fencedUntil, layoutsUntil] = [
-    ...['epoch', 'lost_at_ms', 'fenced_until_ms', 'layouts_lost_until_ms'].map(column),
-  ] as [string, string, string, string];
-  const from = larger(dialect.nowMs, String(fence.fromMs));
-  const endOfReach = `${from} + ${larger(column('reach_ms'), String(fenceMs(fence, 0, fence.ownReachMs)))}`;
+  const [failoverNumber, lostAt, fencedUntil] = [column('epoch'), column('lost_at_ms'), column('fenced_until_ms')];
+  const forMs = larger(column('reach_ms'), String(fenceMs(fence, 0, ownReachMs)));
+  const endOfReach = `${larger(dialect.nowMs, String(fromMs))} + ${forMs}`;
   const isStated = issuedUntilMs !== undefined;
   const end = larger(isStated ? String(issuedUntilMs) : fencedUntil, endOfReach);
-  const layouts = onlyThisLayout
-    ? isStated
-      ? smaller(layoutsUntil, end)
-      : layoutsUntil
-    : isStated
-      ? end
-      : larger(layoutsUntil, end);
+  const layoutsUntil = column('layouts_lost_until_ms');
+  const layouts = isStated ? end : larger(layoutsUntil, end);
   // MySQL evaluates from left to right: a column is written after the last expression that reads it.
   const changes = [
+    ...(term === '' ? [] : [`${column('term')} = CASE WHEN ${column('term')} = '' THEN '' ELSE ${value(term)} END`]),
     `${failoverNumber} = ${larger(failoverNumber, dialect.nowMs)} + ${FENCE_FAILOVERS_MS}`,
-    ...(isStated ? [`${lostAt} = ${smaller(lostAt, dialect.nowMs)}`] : []),
-    `${layoutsUntil} = ${layouts}`,
+    ...(isStated
+      ? [`${lostAt} = CASE WHEN ${lostAt} < ${dialect.nowMs} THEN ${lostAt} ELSE ${dialect.nowMs} END`]
+      : []),
+    `${layoutsUntil} = ${onlyThisLayout ? '0' : layouts}`,
     `${fencedUntil} = ${end}`,
   ];
-  const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, fence.term)}`;
+  const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, term)}`;
   const state = quoteTable(dialect, stateTableOf(table));
   return { sql: `UPDATE ${state} SET ${changes.join(', ')} WHERE ${conditions}`, values };
 }
@@ -359,25 +360,38 @@ export function updateRow(
 }
 
 /**
- * Frees every row, deleted ones too, with both odometers at the end of the fence at least, as the state has it, and
- * their whole tick used up. A row of another program's stays one: both versions leap.
+ * See fencedRow. Frees every row, deleted ones too, with both odometers at the end of the fence, as the state has it, or
+ * later, and their whole tick used up. A row of another program's stays one: both versions leap.
  */
-export function fenceRows(dialect: Dialect, table: TableName, term: string): Statement {
+export function fenceRows(
+  dialect: Dialect,
+  table: TableName,
+  { term, issuedUntilMs, onlyThisLayout = false }: Pick<JudgedFence, 'term' | 'issuedUntilMs' | 'onlyThisLayout'>,
+): Statement {
   const { values, value } = bindings(dialect);
   const next = (column: string): string => `${dialect.quote(column)} + ${FENCE_LEAP}`;
   const end = ofState(dialect, table, 'fenced_until_ms');
-  const raised = (column: string): string =>
-    `CASE WHEN ${dialect.quote(column)} > ${end} THEN ${dialect.quote(column)} ELSE ${end} END`;
-  // No assignment reads a column that another one writes: MySQL evaluates from left to right.
+  // The sequence first: MySQL evaluates from left to right, and the sequence depends on the time as it was.
+  const odometer = (lane: 0 | 1): (readonly [column: string, sql: string])[] => {
+    const [ms, sequence] = [dialect.quote(`odo${lane}_ms`), dialect.quote(`odo${lane}_seq`)];
+    const kept = [
+      ...(issuedUntilMs === undefined ? [`${ms} > ${end}`] : []),
+      ...(onlyThisLayout ? [`${ms} <= ${end}`] : []),
+    ].join(' OR ');
+    const fenced = (column: string, by: string): string =>
+      kept === '' ? by : `CASE WHEN ${kept} THEN ${column} ELSE ${by} END`;
+    return [
+      [`odo${lane}_seq`, fenced(sequence, value(Number.MAX_SAFE_INTEGER))],
+      [`odo${lane}_ms`, fenced(ms, end)],
+    ];
+  };
   const changes: readonly (readonly [column: string, sql: string])[] = [
     ['version', next('version')],
     ['own_version', next('own_version')],
     ['token', value('')],
     ['holder', value('')],
-    ['odo0_ms', raised('odo0_ms')],
-    ['odo0_seq', value(Number.MAX_SAFE_INTEGER)],
-    ['odo1_ms', raised('odo1_ms')],
-    ['odo1_seq', value(Number.MAX_SAFE_INTEGER)],
+    ...odometer(0),
+    ...odometer(1),
     ['lease_until', dialect.nowMs],
     ['update_time', dialect.nowTime],
   ];

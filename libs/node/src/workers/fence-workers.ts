@@ -1,7 +1,7 @@
-import { ConfigurationError, showValue, type WorkerStore } from '@raindrop/core';
-import { believedFromMs, sessionAgesOf, wallClock } from '@raindrop/core/internal';
+import { ConfigurationError, type Layout, showValue, type WorkerStore, type WorkerTable } from '@raindrop/core';
+import { believedFromMs, DEFAULT_LAYOUT, sessionAgesOf, wallClock } from '@raindrop/core/internal';
 import type { SqlDatabase } from '../database/sql-database.js';
-import { resolveSnowflakeOptions } from '../options/resolve-options.js';
+import { type ResolvedSnowflakeOptions, resolveSnowflakeOptions } from '../options/resolve-options.js';
 import type { SnowflakeModuleOptions } from '../options/service-options.js';
 import { systemPorts } from '../system/system-ports.js';
 import { openReservingStore, reservingOf } from './open-worker-store.js';
@@ -15,8 +15,8 @@ export interface FenceStatements {
    */
   readonly issuedUntil?: Date;
   /**
-   * Only the layout of these options has issued IDs since the backup. Then a layout of the past, which the store knows,
-   * does not shut this one out. Default false.
+   * No other layout than that of these options has issued IDs which the rows of the store do not show. Then a layout of the
+   * past, which the store knows, does not shut this one out. Default false.
    */
   readonly onlyThisLayout?: boolean;
 }
@@ -31,7 +31,7 @@ export interface WorkerFence {
    */
   readonly foreign: number | null;
   /**
-   * How long no row can be acquired, ms. Example: 218,000 on MariaDB, 95,000 on SQLite, with the defaults. Layouts of a
+   * How long no row can be acquired, ms. Example: 218,000 on MariaDB, 155,000 on SQLite, with the defaults. Layouts of a
    * minute or coarser also wait for the end of the tick.
    */
   readonly barredMs: number;
@@ -47,7 +47,7 @@ export interface WorkerFence {
  *
  * It raises every odometer past all that a running process can have been granted, clears every token, and bars all rows
  * for `barredMs`, also rows that are added later. The holders lose their rows at their next renewal, and acquire anew
- * after that. The layout of the options, where they name one, is remembered as one that has issued. No service calls
+ * after that. The layout of the options is remembered as one that has issued. No service calls
  * this: it is for operators. Programs of the Go original know no odometer: stop them first. Their rows rise as well, and
  * are not counted as freed.
  *
@@ -59,8 +59,8 @@ export interface WorkerFence {
  * @param database the application's, where the options name no `dbConfig`
  * @param statements what is known of the restore
  * @throws ConfigurationError; ClockSkewError; ClockBehindError; DatabaseCallError when the table is missing or cannot be
- * reached. Nothing was changed then, unless the connection broke before the answer, or the answer took longer than
- * `opTimeoutMs`; fencing twice does no harm
+ * reached. Nothing was changed then, unless the connection broke before the answer, the answer took longer than
+ * `opTimeoutMs`, or the database refused the rows, which are barred then; fencing twice does no harm
  */
 export async function fenceWorkers(
   options: SnowflakeModuleOptions,
@@ -70,8 +70,8 @@ export async function fenceWorkers(
   const issuedUntilMs = timeOf(issuedUntil);
   const resolved = resolveSnowflakeOptions(options, wallClock.now());
   const ports = systemPorts('exact');
-  const { lease, layout, withLayout } = resolved;
-  if (onlyThisLayout && withLayout !== undefined) throw layoutUnnamed();
+  const { lease } = resolved;
+  if (onlyThisLayout && resolved.withLayout !== undefined) throw layoutUnnamed();
   const store = openReservingStore(reservingOf(resolved, 'keeps no odometers to fence'), {
     options: resolved,
     ports,
@@ -81,18 +81,26 @@ export async function fenceWorkers(
   });
   try {
     const { maxClockSkewMs, horizonMs } = lease;
-    const aheadMs = maxClockSkewMs + horizonMs;
+    const aheadMs = horizonMs + 3 * maxClockSkewMs;
     const rows = await store.fence({
       aheadMs,
       maxClockSkewMs,
       onlyThisLayout,
       ...(issuedUntilMs !== undefined && { issuedUntilMs }),
     });
-    // Options that name no layout take the one that the store remembers.
-    if (withLayout === undefined) await store.rememberLayout(layout.layout.fingerprint);
-    const { foreign, barredMs, nowMs } = await lookAt(store, sessionAgesOf(lease).reachMs);
+    const table = await readIfReadable(store);
     const hostNowMs = wallClock.now();
-    return { rows: rows - (foreign ?? 0), foreign, barredMs: Math.max(barredMs, aheadMs), nowMs, hostNowMs };
+    const served = layoutThatServed(resolved, table);
+    if (served !== undefined) await store.rememberLayout(served.fingerprint);
+    const foreign = table?.rows.filter(isOfAnotherProgram).length ?? null;
+    const barredMs = table === undefined ? sessionAgesOf(lease).reachMs : believedFromMs(table) - table.nowMs;
+    return {
+      rows: rows - (foreign ?? 0),
+      foreign,
+      barredMs: Math.max(barredMs, aheadMs),
+      nowMs: table?.nowMs ?? null,
+      hostNowMs,
+    };
   } finally {
     await store.close();
   }
@@ -114,17 +122,25 @@ function layoutUnnamed(): ConfigurationError {
   return new ConfigurationError([{ option: 'onlyThisLayout', given: 'true', message }]);
 }
 
-/** Nothing is known when a row cannot be read. The fence has succeeded by now, and an error here would say the contrary. */
-async function lookAt(
-  store: WorkerStore,
-  usualMs: number,
-): Promise<Pick<WorkerFence, 'foreign' | 'barredMs' | 'nowMs'>> {
+/**
+ * The layout that a release with these options has issued with, where the store may not know it. Options that name none
+ * take one that the store remembers, and the default one where it remembers none.
+ */
+function layoutThatServed(
+  { layout, withLayout }: ResolvedSnowflakeOptions,
+  table: WorkerTable | undefined,
+): Layout | undefined {
+  if (withLayout === undefined) return layout.layout;
+  if (table === undefined) return undefined;
+  const isRemembered = table.layouts.length > 0 || [...table.rows, ...table.deleted].some((row) => row.layout !== '');
+  return isRemembered ? undefined : DEFAULT_LAYOUT;
+}
+
+/** Undefined when a row cannot be read. The fence has succeeded by now, and an error here would say the contrary. */
+async function readIfReadable(store: WorkerStore): Promise<WorkerTable | undefined> {
   try {
-    const table = await store.readTable();
-    const { nowMs } = table;
-    const barredMs = believedFromMs(table) - nowMs;
-    return { foreign: table.rows.filter(isOfAnotherProgram).length, barredMs, nowMs };
+    return await store.readTable();
   } catch {
-    return { foreign: null, barredMs: usualMs, nowMs: null };
+    return undefined;
   }
 }

@@ -13,7 +13,6 @@ import { InsertGuard, isSnowflakeSubscriber, SnowflakeSubscriber } from './snowf
 import { lintColumns } from './lint-columns.js';
 import { checkWrittenValues, compareAsRead, identifyBySetKeys, listKeys, readReturned } from './patches.js';
 import { separateRows } from './insert-rows.js';
-import { rowClaimsOf } from './row-claims.js';
 import { makeSqliteExact } from './safe-sqlite-integers.js';
 import { AlreadyAttachedError, DataSourceNotInitializedError } from './snowflake-errors.js';
 import { TypedParameters } from './typed-parameters.js';
@@ -59,18 +58,12 @@ export function attachSnowflakes(
     guard: new InsertGuard(generated),
     typed: new TypedParameters(dataSource, columns),
   };
-  const subscriber = new SnowflakeSubscriber(
-    source,
-    columnsByEntity(dataSource, generated),
-    statements,
-    rowClaimsOf(dataSource),
-    () => {
-      const index = subscribers.indexOf(subscriber);
-      if (index < 0) return;
-      subscribers.splice(index, 1);
-      for (const each of restore) each();
-    },
-  );
+  const subscriber = new SnowflakeSubscriber(source, columnsByEntity(dataSource, generated), statements, () => {
+    const index = subscribers.indexOf(subscriber);
+    if (index < 0) return;
+    subscribers.splice(index, 1);
+    for (const each of restore) each();
+  });
   subscribers.unshift(subscriber);
   return subscriber;
 }

@@ -1,7 +1,7 @@
 import { type DataSource, type EntityMetadata, type EntitySubscriberInterface, InsertQueryBuilder } from 'typeorm';
 import { dataSourceOf } from '../connection/data-source-of.js';
 import { type GeneratedColumn, generatedColumnsOf } from './generated-column.js';
-import { copyWithout, Execution, type FilledColumn, type FilledRows, rowClaimsOf } from './row-claims.js';
+import { copyWithout, Execution, type FilledColumn, type FilledRows, rowClaims } from './row-claims.js';
 import type { IdValue } from '@raindrop/core/internal';
 import { isSnowflakeSubscriber, type SnowflakeSubscriber } from './snowflake-subscriber.js';
 
@@ -80,7 +80,7 @@ export function separateRows(): void {
     const given = [valuesSet].flat<object[]>();
     const run = new Execution(executed.token);
     const insert = { builder: copyOf(this), dataSource, metadata, given, columns, executed, run, execute };
-    if (executed.filled !== undefined) rowClaimsOf(dataSource).note(executed.filled);
+    if (executed.filled !== undefined) rowClaims.note(executed.filled);
     executed.filled = undefined;
     const fillers = isAnyoneTold(dataSource, metadata) ? undefined : fillersOf(dataSource, columns);
     return fillers === undefined ? insertTold(insert) : insertFilled(insert, fillers);
@@ -103,28 +103,26 @@ function keepIds(map: ExpressionMap, columns: readonly GeneratedColumn[]): void 
 }
 
 /** Lets TypeORM tell its subscribers of the rows. Ours are among them, and fill one row after the other. */
-async function insertTold({ builder, dataSource, given, columns, run, execute }: Insert): Promise<unknown> {
-  const claims = rowClaimsOf(dataSource);
+async function insertTold({ builder, metadata, given, columns, run, execute }: Insert): Promise<unknown> {
   let rows: object[] = [];
   try {
-    rows = claims.begin(given, columns, run);
+    rows = rowClaims.begin(given, metadata, columns, run);
     builder.expressionMap.valuesSet = rows;
     return await execute.call(builder);
   } finally {
     run.end();
-    claims.end(rows);
+    rowClaims.end(rows);
   }
 }
 
 /** Fills all rows, column by column, and writes them. */
 async function insertFilled(insert: Insert, fillers: readonly SnowflakeSubscriber[]): Promise<unknown> {
   const { builder, dataSource, metadata, given, columns, executed, run, execute } = insert;
-  const claims = rowClaimsOf(dataSource);
   const properties = columns.map(({ property }) => property);
-  const rows = claims.separate(given, properties, run);
+  const rows = rowClaims.separate(given, properties, run);
   const lacking = columns.map((each, at) => new LackingRows(rows, each, fillers[at]!));
-  const filled = { run, fillers, columns: lacking };
-  claims.beginFilled(filled);
+  const filled = { run, metadata, fillers, columns: lacking };
+  rowClaims.beginFilled(filled);
   try {
     let hasWaited = false;
     for (const each of lacking) {
@@ -141,8 +139,8 @@ async function insertFilled(insert: Insert, fillers: readonly SnowflakeSubscribe
     Object.defineProperty(builder.expressionMap, 'callListeners', {
       get: () => {
         const isTold = isAnyoneTold(dataSource, metadata);
-        if (isTold) claims.note(filled);
-        if (isTold && isBefore) claims.letTell(filled);
+        if (isTold) rowClaims.note(filled);
+        if (isTold && isBefore) rowClaims.letTell(filled);
         isBefore = false;
         return isTold;
       },
@@ -153,7 +151,7 @@ async function insertFilled(insert: Insert, fillers: readonly SnowflakeSubscribe
   } finally {
     run.end();
     for (const each of lacking) each.end();
-    claims.endFilled(filled);
+    rowClaims.endFilled(filled);
     executed.filled = filled;
   }
 }

@@ -308,14 +308,18 @@ describe.each(kindsOfTier)('One object and several rows on %s', (kind) => {
   describe('while a service has no ID', () => {
     let own: TestDatabase;
     let other: DataSource;
+    /** Of the same database. */
+    let third: DataSource;
 
     beforeEach(async () => {
       own = await testDatabase(kind);
-      const entities = [Bill, Letter, Order, Ticket];
-      other = await new DataSource({ ...own.options, entities, synchronize: true }).initialize();
+      const options = { ...own.options, entities: [Bill, Letter, Order, Ticket] };
+      other = await new DataSource({ ...options, synchronize: true }).initialize();
+      third = await new DataSource(options).initialize();
     });
 
     afterEach(async () => {
+      await third.destroy();
       await other.destroy();
       await own.drop();
     });
@@ -383,14 +387,17 @@ describe.each(kindsOfTier)('One object and several rows on %s', (kind) => {
       for (let seed = 1; seed <= SEEDS; seed++) await expectAnyOrder(seed);
     });
 
-    /** Calls at once that insert a few objects, by services that have no ID now and then, told to a subscriber or not. */
+    /**
+     * Calls at once that insert a few objects through two DataSources, by services that have no ID now and then, told to a
+     * subscriber or not.
+     */
     const expectAnyOrder = async (seed: number): Promise<void> => {
       let state = seed * 7919;
       const below = (count: number): number => {
         state = (state * 1103515245 + 12345) % 2147483648;
         return Math.floor((state / 2147483648) * count);
       };
-      const attached = ['default', 'other'].map((name) => {
+      const attached = ['default', 'other'].flatMap((name) => {
         const source = snowflakeSource(name);
         const nextId = (): bigint => {
           if (below(4) === 0) throw Object.assign(new Error('none right now'), { retryable: true });
@@ -402,10 +409,13 @@ describe.each(kindsOfTier)('One object and several rows on %s', (kind) => {
           if (below(30) === 0) throw new Error('lost');
           return source.nextIdAsync();
         };
-        return attachSnowflakes(other, snowflakeSource(name, { nextId, nextIdAsync }));
+        const shared = snowflakeSource(name, { nextId, nextIdAsync });
+        return [other, third].map((each) => attachSnowflakes(each, shared));
       });
+      const either = (): DataSource => (below(2) === 0 ? other : third);
       const witness = { beforeInsert: () => (below(2) === 0 ? setImmediate() : undefined) };
       if (below(2) === 0) other.subscribers.push(witness);
+      if (below(2) === 0) third.subscribers.push(witness);
       const bills = Array.from({ length: 3 }, (): Partial<Bill> => ({ amount: 1 }));
       const covers = [{}, { stamp: {} }] as Cover[];
       const letters = Array.from({ length: 3 }, () => ({ cover: covers[below(2)]! }));
@@ -416,19 +426,19 @@ describe.each(kindsOfTier)('One object and several rows on %s', (kind) => {
       const repeated = { amount: 2 };
       const cover = { stamp: {} } as Cover;
       const builders = [
-        other
+        either()
           .createQueryBuilder()
           .insert()
           .into(Bill)
           .values([repeated, repeated, { amount: 3 }])
           .updateEntity(false),
-        other.createQueryBuilder().insert().into(Letter).values([{ cover }, { cover }, {}]).updateEntity(false),
+        either().createQueryBuilder().insert().into(Letter).values([{ cover }, { cover }, {}]).updateEntity(false),
       ];
       const hasClones = below(2) === 0;
       const calls = Array.from({ length: 2 + below(5) }, () => {
         const way = below(4);
-        if (way === 0) return other.manager.insert(Bill, some(bills));
-        if (way === 1) return other.manager.insert(Letter, some(letters));
+        if (way === 0) return either().manager.insert(Bill, some(bills));
+        if (way === 1) return either().manager.insert(Letter, some(letters));
         if (!hasClones || below(2) === 0) return builders[way - 2]!.execute();
         return builders[way - 2]!.clone().execute();
       });
@@ -442,7 +452,9 @@ describe.each(kindsOfTier)('One object and several rows on %s', (kind) => {
         expect([seed, ids.filter((id) => !/^\d+$/.test(id))]).toEqual([seed, []]);
         expect([seed, new Set(ids).size]).toEqual([seed, ids.length]);
       }
-      other.subscribers.splice(other.subscribers.indexOf(witness), other.subscribers.includes(witness) ? 1 : 0);
+      for (const { subscribers } of [other, third]) {
+        if (subscribers.includes(witness)) subscribers.splice(subscribers.indexOf(witness), 1);
+      }
       for (const each of attached) each.detach();
       for (const each of [Bill, Letter]) await other.createQueryBuilder().delete().from(each).execute();
     };

@@ -1,4 +1,5 @@
-import type { DataSource, EntityMetadata, QueryRunner } from 'typeorm';
+import type { EntityMetadata, QueryRunner } from 'typeorm';
+import { processWide } from '@raindrop/core/internal';
 import { type GeneratedColumn, generatedColumnsOf } from './generated-column.js';
 import { isUnset } from './patches.js';
 
@@ -28,6 +29,7 @@ export class Execution implements InsertRun {
 /** The rows of one execution whose IDs are set all at once, not when TypeORM tells its subscribers of them. */
 export interface FilledRows {
   readonly run: InsertRun;
+  readonly metadata: EntityMetadata;
   /** The subscribers that they take their IDs from. */
   readonly fillers: readonly unknown[];
   readonly columns: readonly FilledColumn[];
@@ -44,6 +46,8 @@ export interface FilledColumn {
 /** A row that is being written, with all the objects that it is made of. */
 export interface Row {
   readonly run: InsertRun;
+  /** Of its entity in its DataSource: an object that is to be saved by another one would be another row. */
+  readonly metadata: EntityMetadata;
   /** The subscribers that have filled it, or are about to. */
   filledBy: unknown[];
   /** The claims of its embedded objects. */
@@ -68,7 +72,7 @@ type Part = Record<string, unknown>;
 /**
  * Tells which row an object describes while it is written, so that one object that stands for two rows gives neither of
  * them the ID of the other: `insert([o, o])`, a builder that is executed twice, an embedded object that two entities
- * share, two calls at a time.
+ * share, two calls at a time, through one DataSource or several. Nothing says whether two DataSources have one database.
  */
 export class RowClaims {
   private readonly claims = new WeakMap<object, Claim>();
@@ -80,11 +84,16 @@ export class RowClaims {
    * @returns of each object itself, or a copy without those IDs that were made for another row; a copy as well of what
    * cannot hold an ID (`Object.freeze`)
    */
-  begin(given: readonly object[], columns: readonly GeneratedColumn[], run: InsertRun): object[] {
+  begin(
+    given: readonly object[],
+    metadata: EntityMetadata,
+    columns: readonly GeneratedColumn[],
+    run: InsertRun,
+  ): object[] {
     this.noteRowsUnderWay();
     const properties = columns.map(({ holders, property }) => holders[0]?.propertyName ?? property);
     return given.map((each) => {
-      const row: Row = { run, filledBy: [], isWritten: false };
+      const row: Row = { run, metadata, filledBy: [], isWritten: false };
       const object = this.take(each as Part, properties, row);
       this.claimParts(object, columns, row);
       return object;
@@ -123,17 +132,18 @@ export class RowClaims {
 
   /**
    * Begins to fill a row, of which TypeORM has only the object itself.
-   * @returns undefined when it is being written already, by this very subscriber
+   * @returns undefined when it is being written already, by this very subscriber or through another DataSource
    */
   beginSaved(entity: object, metadata: EntityMetadata, run: InsertRun, subscriber: unknown): Row | undefined {
     this.noteRowsUnderWay();
     const present = this.claims.get(entity);
     if (present !== undefined && present.isFilled && !isEnded(present.row)) {
-      if (present.row.filledBy.includes(subscriber)) return undefined;
-      present.row.filledBy.push(subscriber);
-      return present.row;
+      const { row } = present;
+      if (row.metadata !== metadata || row.filledBy.includes(subscriber)) return undefined;
+      row.filledBy.push(subscriber);
+      return row;
     }
-    const row: Row = { run, filledBy: [subscriber], isWritten: false };
+    const row: Row = { run, metadata, filledBy: [subscriber], isWritten: false };
     this.claims.set(entity, { row, part: entity as Part, missing: [], isFilled: false });
     this.claimParts(entity as Part, generatedColumnsOf(metadata), row);
     return row;
@@ -156,10 +166,10 @@ export class RowClaims {
   }
 
   /** Enters the objects of an execution in `claims`, except those that another row under way is made of. */
-  note({ run, fillers, columns }: FilledRows): void {
-    for (const { property, rows, held } of columns) {
+  note(filled: FilledRows): void {
+    for (const { property, rows, held } of filled.columns) {
       for (const [at, object] of rows.entries()) {
-        const claim = this.claimOf(object as Part, run, fillers);
+        const claim = this.claimOf(object as Part, filled);
         if (claim === undefined) continue;
         const known = claim.missing.indexOf(property);
         const place = known < 0 ? claim.missing.push(property) - 1 : known;
@@ -168,12 +178,12 @@ export class RowClaims {
     }
   }
 
-  private claimOf(object: Part, run: InsertRun, fillers: readonly unknown[]): Claim | undefined {
+  private claimOf(object: Part, { run, metadata, fillers }: FilledRows): Claim | undefined {
     const present = this.claims.get(object);
     if (present?.row.run === run) return present;
     // A row under way that had all its IDs sets none in the object: this one does.
     if (present !== undefined && present.isFilled && !isEnded(present.row)) return undefined;
-    const row: Row = { run, filledBy: [...fillers], isWritten: false };
+    const row: Row = { run, metadata, filledBy: [...fillers], isWritten: false };
     const claim: Claim = { row, part: object, missing: [], isFilled: true };
     this.claims.set(object, claim);
     return claim;
@@ -247,17 +257,8 @@ export class RunnerRuns {
   }
 }
 
-/** Registered, so that all copies of this package share the claims: one of them separates the rows of all. */
-const CLAIMS = Symbol.for('@raindrop/typeorm:row-claims');
-
-/** The claims of a DataSource, shared by all services that fill its columns. */
-export function rowClaimsOf(dataSource: DataSource & { [CLAIMS]?: RowClaims }): RowClaims {
-  const present = dataSource[CLAIMS];
-  if (present !== undefined) return present;
-  const claims = new RowClaims();
-  Object.defineProperty(dataSource, CLAIMS, { value: claims });
-  return claims;
-}
+/** The claims on all objects, shared by all DataSources and all copies of this package. */
+export const rowClaims = processWide('claims of rows', () => new RowClaims());
 
 function noteFilled(claim: Claim): void {
   claim.filled = claim.missing.map((name) => claim.part[name]);

@@ -1,6 +1,6 @@
 import type { EntityMetadata, EntitySubscriberInterface, InsertEvent, QueryRunner } from 'typeorm';
 import type { GeneratedColumn, SnowflakeSource } from './generated-column.js';
-import { type InsertRun, type Row, type RowClaims, RunnerRuns } from './row-claims.js';
+import { type InsertRun, type Row, rowClaims, RunnerRuns } from './row-claims.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import type { IdValue } from '@raindrop/core/internal';
 import type { TypedParameters } from './typed-parameters.js';
@@ -27,7 +27,6 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
     readonly source: SnowflakeSource,
     private readonly columns: ReadonlyMap<EntityMetadata, readonly GeneratedColumn[]>,
     private readonly statements: { readonly guard: InsertGuard; readonly typed: TypedParameters },
-    private readonly claims: RowClaims,
     readonly detach: () => void,
   ) {}
 
@@ -64,7 +63,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
         column.put(entity, column.next(this.source));
       } catch (error) {
         if (isRetryable(error)) return this.fillLater(columns, entity, row);
-        this.claims.endSaved(entity);
+        rowClaims.endSaved(entity);
         throw error;
       }
     }
@@ -72,7 +71,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
 
   afterInsert({ entity, metadata }: Pick<InsertEvent<unknown>, 'entity' | 'metadata'>): void {
     if (!this.columns.has(metadata) || typeof entity !== 'object' || entity === null) return;
-    this.claims.endSaved(entity);
+    rowClaims.endSaved(entity);
   }
 
   afterTransactionRollback({ queryRunner }: Pick<InsertEvent<unknown>, 'queryRunner'>): void {
@@ -107,7 +106,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
 
   /** @throws SnowflakeNotAssignedError */
   private begin(entity: object, metadata: EntityMetadata, columns: readonly GeneratedColumn[], run: InsertRun): Row {
-    const row = this.claims.beginSaved(entity, metadata, run, this);
+    const row = rowClaims.beginSaved(entity, metadata, run, this);
     if (row !== undefined) return row;
     throw new SnowflakeNotAssignedError(this.source.name, columns[0]!.place, 'twice');
   }
@@ -140,7 +139,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
         }
       }
     } catch (error) {
-      this.claims.endSaved(entity);
+      rowClaims.endSaved(entity);
       throw error;
     } finally {
       this.waiting--;

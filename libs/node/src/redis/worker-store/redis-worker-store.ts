@@ -69,7 +69,7 @@ export class RedisWorkerStore implements WorkerStore {
   async readTable(): Promise<WorkerTable> {
     const what = 'reading the workers';
     const isPrepared = this.completed !== undefined;
-    const { nowMs, lostUntilMs, rest } = isPrepared
+    const { generation, nowMs, lostUntilMs, rest } = isPrepared
       ? await this.readBelieved(what, 'table', [])
       : await this.calls.run(what, 'peek', []);
     const [fields] = rest as [string[]];
@@ -84,7 +84,8 @@ export class RedisWorkerStore implements WorkerStore {
       if (!all.has(`deleted:${name}`)) rows.push(this.rowOf(name, text, 0));
       else deleted.push(...this.deletedRowOf(name, text));
     }
-    const layoutsLostUntilMs = all.get('layoutsFloor');
+    // A loss that no process has recorded yet may have lost layouts, too.
+    const layoutsLostUntilMs = all.get('generation') === generation ? all.get('layoutsFloor') : undefined;
     return {
       nowMs,
       rows,
@@ -136,7 +137,7 @@ export class RedisWorkerStore implements WorkerStore {
       ...[issuedUntilMs, onlyThisLayout ? 1 : 0, fromMs, maxClockSkewMs],
     ]);
     const [what, found] = answer.rest;
-    if (what === 'behind') throw new ClockBehindError('a loss of commits was recorded', Number(found), answer.nowMs);
+    if (what === 'behind') throw new ClockBehindError('recorded a loss of commits at', Number(found), answer.nowMs);
     return Number(found);
   }
 

@@ -43,7 +43,7 @@ if isNew and math.abs(tonumber(wall) - now) > tonumber(maxSkew) then return answ
 if isNew or reach > knownReach then
   if isNew then
     local moment = tonumber(time[1]) * 1000000 + tonumber(time[2])
-    generation, lostAt = markerOf(math.max(moment, momentOf(generation) + 1, momentOf(own) + 1)), now
+    generation, lostAt = markerOf(math.max(moment, momentOf(generation) + 1, momentOf(own) + 1)), math.max(lostAt, now)
   end
   if lostAt > 0 then lostUntil = math.max(lostUntil, lostAt + reach) end
 end
@@ -53,7 +53,7 @@ end
 const MARK = String.raw`${JUDGE}
 if isNew or reach > knownReach then
   redis.call('HSET', key, 'generation', generation, 'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'reach', digits(reach))
-  redis.call('HDEL', key, 'layoutsFloor')
+  if isNew then redis.call('HDEL', key, 'layoutsFloor') end
 end
 `;
 
@@ -71,7 +71,7 @@ const HOLDER_PARTS = String.raw`
 local HOLDER_PARTS = '^(%d+)\n(%d+)\n([^\n]*)\n([^\n]*)\n(%-?%d+)\n%-?%d+\n[01]\n%-?%d+\n%-?%d+\n%-?%d+\n%-?%d+\n%d+\n([^\n]*)\n[^\n]*$'
 `;
 const FENCED_PARTS = String.raw`
-local FENCED_PARTS = '^(%d+)\n(%d+)\n[^\n]*\n([^\n]*)\n%-?%d+\n(%-?%d+\n[01])\n(%-?%d+)\n%-?%d+\n(%-?%d+)\n%-?%d+\n(%d+\n[^\n]*)\n[^\n]*$'
+local FENCED_PARTS = '^(%d+)\n(%d+)\n[^\n]*\n([^\n]*)\n%-?%d+\n(%-?%d+\n[01])\n(%-?%d+)\n(%-?%d+)\n(%-?%d+)\n(%-?%d+)\n(%d+\n[^\n]*)\n[^\n]*$'
 `;
 
 /** Reads all fields of the key, by kind. */
@@ -177,38 +177,43 @@ return answer(1)
 
 /**
  * Frees every row, its odometers and lostUntil at the end of the fence at least: now + ARGV[2], or the end of the reach.
- * Versions are ARGV[3] more. The marker is later than that of any other server, by ARGV[4] ms. ARGV[5] is the moment after
- * which the operator knows of no ID, or empty. ARGV[6] is 1 where the operator knows that only its layout has served, ARGV[7] the moment from which the fence counts, ARGV[8] how far clocks may be apart. See
- * stateAfterFence. A server whose clock the caller refuses is never fenced, nor is one with a later loss.
+ * Versions are ARGV[3] more. The marker is later than that of any other server, by ARGV[4] ms. ARGV[5] is
+ * `issuedUntilMs` or empty, ARGV[6] is 1 with `onlyThisLayout`. The fence counts from ARGV[7] on; clocks may be ARGV[8] ms
+ * apart. See stateAfterFence. `layoutsFloor` is what stores call `layoutsLostUntilMs`, and equals `floor` where it is
+ * missing. A server whose clock the caller refuses is never fenced, nor is one with a later loss.
  */
 const FENCE = String.raw`${JUDGE}
 maxSkew = tonumber(ARGV[8])
 if math.abs(tonumber(wall) - now) > maxSkew then return answer('skew') end
 local issuedUntil = tonumber(ARGV[5])
-if not isNew and not issuedUntil and lostAt > now + 2 * maxSkew then return answer('behind', digits(lostAt)) end
+if not issuedUntil and lostAt > now + 2 * maxSkew then return answer('behind', digits(lostAt)) end
 ${SET_ALL}${FENCED_PARTS}${ALL}
-local layoutsUntil = tonumber(redis.call('HGET', key, 'layoutsFloor') or lostUntil)
 local ends = math.max(now, tonumber(ARGV[7])) + math.max(reach, tonumber(ARGV[2]))
-if issuedUntil then
-  lostAt, lostUntil = math.min(lostAt, now), math.max(ends, issuedUntil)
-  layoutsUntil = math.min(layoutsUntil, lostUntil)
+if issuedUntil then lostAt, lostUntil = math.min(lostAt, now), math.max(ends, issuedUntil)
 else lostUntil = math.max(lostUntil, ends) end
 local leap, count = tonumber(ARGV[3]), 0
 local marker = markerOf(math.max(now * 1000, momentOf(generation)) + tonumber(ARGV[4]) * 1000)
 local fenced = {'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'generation', marker, 'reach', digits(reach)}
-local function raised(ms) return digits(math.max(tonumber(ms), lostUntil)) .. '\n9007199254740991' end
+local onlyThisLayout = ARGV[6] == '1'
+local function odometer(ms, sequence)
+  local isKept = onlyThisLayout
+  if tonumber(ms) > lostUntil then isKept = not issuedUntil end
+  if isKept then return ms .. '\n' .. sequence end
+  return digits(lostUntil) .. '\n9007199254740991'
+end
 for id, row in pairs(rows) do
   count = count + 1
-  local version, own, layout, heartbeatAndLane, ms0, ms1, unitAndCode = string.match(row, FENCED_PARTS)
+  local version, own, layout, heartbeatAndLane, ms0, seq0, ms1, seq1, unitAndCode = string.match(row, FENCED_PARTS)
   if version then
     version, own = digits(tonumber(version) + leap), digits(tonumber(own) + leap)
-    local parts = {version, own, '', layout, digits(now), heartbeatAndLane, raised(ms0), raised(ms1), unitAndCode, ''}
+    local odometers = odometer(ms0, seq0) .. '\n' .. odometer(ms1, seq1)
+    local parts = {version, own, '', layout, digits(now), heartbeatAndLane, odometers, unitAndCode, ''}
     fenced[#fenced + 1] = id
     fenced[#fenced + 1] = table.concat(parts, '\n')
   elseif not deleted[id] then return answer('corrupt', id) end
 end
 setAll(fenced)
-if ARGV[6] == '1' and not isNew then redis.call('HSET', key, 'layoutsFloor', digits(layoutsUntil))
+if onlyThisLayout then redis.call('HSET', key, 'layoutsFloor', '0')
 else redis.call('HDEL', key, 'layoutsFloor') end
 generation = marker
 return answer('fenced', count)
