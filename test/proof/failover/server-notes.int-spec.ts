@@ -116,11 +116,12 @@ describe.each(['mariadb', 'postgres'] as const)('What is noted of the servers of
     expect((await other.readTable()).barredUntilMs).toBe(barredUntilMs);
   });
 
-  it('is a loss of now after a fence, where a clock of the past has put it a day ahead', async () => {
+  it('is a loss of now after a fence whose operator says up to when IDs exist, where a clock of the past has put it a day ahead', async () => {
     const process = await looked();
     await change(`lost_at_ms = ${Date.now() + DAY_MS}`);
     expect((await process.readTable()).barredUntilMs).toBeGreaterThan(Date.now() + DAY_MS);
-    await process.fence(fenceRequest(1_000));
+    await expect(process.fence(fenceRequest(1_000))).rejects.toMatchObject({ errorCode: 'CLOCK_BEHIND' });
+    await process.fence(fenceRequest(1_000, { issuedUntilMs: Date.now() }));
     const { barredUntilMs, nowMs } = await process.readTable();
     expect(barredUntilMs! - nowMs).toBeLessThanOrEqual(REACH_MS);
     expect(await takeRow(process, 1)).toBe(true);
