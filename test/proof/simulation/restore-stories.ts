@@ -16,7 +16,7 @@ export type RestoreStory =
 
 const HOUR_MS = 3_600_000;
 
-/** More often than this nobody is asked while a story goes on. */
+/** A story asks its processes for IDs at most so often. */
 const MOST_ROUNDS = 60;
 
 export function restoreStories(

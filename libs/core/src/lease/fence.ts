@@ -26,7 +26,8 @@ import { type FenceRequest, isForeign, type Odometer, type WorkerRow, type Worke
  *
  * **Layouts.** A layout of the store may have issued up to the fence's end, as after a loss of commits. A layout that
  * served after the backup only has left no trace: the operator names it, by a fence with its options. Only where the
- * operator states that one layout alone has served since (`onlyThisLayout`) do the rows tell how far others have come.
+ * operator states that one layout alone has served since (`onlyThisLayout`) do the rows tell how far others have come. They
+ * do not tell how far the stated one has come: its first process must start before one of another layout.
  *
  * **Bounds only rise.** An earlier bar, the bar of a recorded loss and later odometers stay. `issuedUntilMs` takes them back
  * to the fence's end, and `onlyThisLayout` takes back what earlier fences took for lost layouts.
@@ -34,6 +35,8 @@ import { type FenceRequest, isForeign, type Odometer, type WorkerRow, type Worke
  * Example, with the defaults: a backup of 12:00 is restored, and fenced at 15:00:00. All rows are barred until 15:03:38. A
  * layout that was rolled back at 14:50, and whose IDs are those of ours 15 s later, bars ours until 15:03:53.
  */
+
+/** What a store keeps of losses and fences. */
 export interface FencedState extends Pick<StoreTerm, 'failoverNumber' | 'lostAtMs' | 'reachMs'> {
   readonly fencedUntilMs?: number;
   readonly layoutsLostUntilMs?: number;

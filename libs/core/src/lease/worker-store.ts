@@ -55,8 +55,7 @@ export interface WorkerTable {
   readonly lostUntilMs?: number;
   /**
    * Up to when a layout may have issued IDs that the rows do not show, Unix ms; `layouts` may lack some, too. Default: the
-   * later of the two above. 0 says that the store lost nothing, or that an operator
-   * has stated so of its layouts.
+   * later of the two above. 0 says that the store lost nothing, or that an operator has stated that the rows show all.
    */
   readonly layoutsLostUntilMs?: number;
 }

@@ -16,7 +16,7 @@ export interface FenceStatements {
   readonly issuedUntil?: Date;
   /**
    * No other layout than that of these options has issued IDs which the rows of the store do not show. Then a layout of the
-   * past, which the store knows, does not shut this one out. Default false.
+   * past, which the store knows, does not shut this one out. Start this layout before any other. Default false.
    */
   readonly onlyThisLayout?: boolean;
 }
