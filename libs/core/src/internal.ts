@@ -59,6 +59,8 @@ export {
   judgeFence,
   latestTimes,
   type LatestTimes,
+  noteServedAlone,
+  SERVED_ALONE,
   stateAfterFence,
 } from './lease/fence.js';
 export {
@@ -67,7 +69,6 @@ export {
   FailoverGuard,
   FormerPrimaryError,
   judgeServer,
-  layoutsLostUntilMs,
   MOST_LOOKS,
   raiseOdometersTo,
   type BelievedServer,

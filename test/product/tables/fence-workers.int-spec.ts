@@ -125,6 +125,24 @@ describe.each(databaseKinds)('a worker table on %s that was restored from a back
     await table.destroy();
   });
 
+  it('notes in a row how far the layout may have come that has served alone, also by a second fence', async () => {
+    const options = { ...PATIENT, dbConfig: database.options };
+    await (await openIdService(options)).close();
+    const table = await new DataSource(database.options).initialize();
+    const noted = async (): Promise<unknown[]> => {
+      const [state] = await table.query<Record<string, unknown>[]>('SELECT * FROM soc_raindrop_worker_state');
+      const [row] = await table.query<Record<string, unknown>[]>('SELECT * FROM soc_raindrop_worker');
+      return [Number(row!['odo0_ms']) - Number(state!['fenced_until_ms']), row!['layout'] !== '', row!['token']];
+    };
+    for (let fences = 0; fences < 2; fences++) {
+      await fenceWorkers(options, undefined, { onlyThisLayout: true });
+      expect(await noted()).toEqual([1, true, '']);
+    }
+    await fenceWorkers(options);
+    expect(await noted()).toEqual([0, true, '']);
+    await table.destroy();
+  });
+
   it.each([
     [{ issuedUntil: new Date(Number.NaN) }, 'issuedUntil'],
     [{ issuedUntil: '2026-03-01' as unknown as Date }, 'issuedUntil'],

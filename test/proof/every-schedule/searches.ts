@@ -34,7 +34,7 @@ const RULES: Rules = {
   judgesOperator: true,
   fencesWithRightClocks: true,
   namesLayouts: true,
-  statesOnlyThisLayout: false,
+  statesServedAlone: 'none',
   hasTerms: true,
   mostFailovers: 2,
   restoresElsewhere: false,
@@ -85,7 +85,17 @@ export const SEARCHES: Readonly<Record<string, NamedSearch>> = {
   },
   'one-layout-stated': {
     about: 'Control: the operator states that only one layout has served since the backup, and the other one has.',
-    ...{ rules: { ...RULES, statesOnlyThisLayout: true }, past: CANARY, finds: 'a repeat', depth: 5 },
+    ...{ rules: { ...RULES, statesServedAlone: 'L1' }, past: CANARY, finds: 'a repeat', depth: 4 },
+    alphabet: [...LAYOUT_ACTS, BACKUP, RESTORE],
+  },
+  'one-layout-stated-rightly': {
+    about: 'The operator states that one layout has served since the backup, where no other one has.',
+    ...{ rules: { ...RULES, statesServedAlone: 'only one' }, past: CANARY, finds: 'nothing', depth: 7 },
+    alphabet: [...LAYOUT_ACTS, BACKUP, RESTORE],
+  },
+  'one-layout-stated-rightly-without-a-trace': {
+    about: 'The same, and the backup may be from before the first process with L2.',
+    ...{ rules: { ...RULES, statesServedAlone: 'only one' }, past: SERVED, finds: 'nothing', depth: 7 },
     alphabet: [...LAYOUT_ACTS, BACKUP, RESTORE],
   },
   'operator-not-judged': {

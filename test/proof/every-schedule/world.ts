@@ -2,7 +2,7 @@ import { resolveLayout } from '../../../libs/core/src/layout/layout-options.js';
 import { sessionAgesOf } from '../../../libs/core/src/lease/grant-reach.js';
 import { ClockSkewError } from '../../../libs/core/src/lease/lease-errors.js';
 import { type LeaseOptions, resolveLeaseOptions } from '../../../libs/core/src/lease/lease-options.js';
-import { ClockBehindError } from '../../../libs/core/src/lease/fence.js';
+import { ClockBehindError, noteServedAlone } from '../../../libs/core/src/lease/fence.js';
 import { MemoryWorkerStore, type MemoryWorkerTable } from '../../../libs/core/src/lease/memory-worker-store.js';
 import type { SampleRequest, WorkerSample, WorkerTable } from '../../../libs/core/src/lease/worker-store.js';
 import { FaultStore } from '../../support/engine/fault-store.js';
@@ -56,8 +56,8 @@ export interface Rules {
   readonly fencesWithRightClocks: boolean;
   /** The operator names the layouts that served since the backup. */
   readonly namesLayouts: boolean;
-  /** The operator states that only the layout of its options has served since the backup, true or not. */
-  readonly statesOnlyThisLayout: boolean;
+  /** Of which layouts the operator states that it alone has served since the backup: if only one has, or of L1, true or not. */
+  readonly statesServedAlone: 'none' | 'only one' | 'L1';
   /** The store tells servers apart. */
   readonly hasTerms: boolean;
   readonly mostFailovers: number;
@@ -289,15 +289,18 @@ export class World {
     if (rules.judgesOperator && Math.abs(skewMs) > RESOLVED.maxClockSkewMs) return;
     const store = new MemoryWorkerStore(database.table, () => database.time.wall, REACH_MS);
     const { maxClockSkewMs } = RESOLVED;
-    const request = { aheadMs: AHEAD_MS, maxClockSkewMs, onlyThisLayout: rules.statesOnlyThisLayout };
+    const { servedSinceBackup: since } = this;
+    const only = rules.statesServedAlone === 'only one' ? [...since] : ['L1' as const];
+    const isStated = rules.statesServedAlone !== 'none' && only.length === 1;
+    const request = { aheadMs: AHEAD_MS, maxClockSkewMs, onlyThisLayout: isStated };
     const isRefused = await store.fence(request).then(
       () => false,
       (error: unknown) => error instanceof ClockBehindError,
     );
     // The operator corrects the clocks, or waits.
     if (isRefused) return;
-    const served = rules.namesLayouts ? this.servedSinceBackup : [];
-    for (const name of served) await store.rememberLayout(LAYOUTS[name].layout.fingerprint);
+    for (const name of rules.namesLayouts ? since : []) await store.rememberLayout(LAYOUTS[name].layout.fingerprint);
+    if (isStated) await noteServedAlone(store, await store.readTable(), LAYOUTS[only[0]!].layout.fingerprint);
     this.mustFence = false;
   }
 

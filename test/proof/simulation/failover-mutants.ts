@@ -1,4 +1,11 @@
-import { judgeServer, type BelievedServer, type MemoryWorkerTable, type ServerVerdict } from '@raindrop/core/internal';
+import { unusedRow } from '@raindrop/core';
+import {
+  believedFromMs,
+  judgeServer,
+  type BelievedServer,
+  type MemoryWorkerTable,
+  type ServerVerdict,
+} from '@raindrop/core/internal';
 import { MemoryWorkerStore } from '../../../libs/core/src/lease/memory-worker-store.js';
 import { FormerPrimaryError } from '../../../libs/core/src/lease/failover-guard.js';
 import { StoreSession } from '../../../libs/core/src/lease/store-session.js';
@@ -26,7 +33,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
     install: () =>
       looks((original) => {
         return function () {
-          return { ...original.call(this), lostUntilMs: 0, barredUntilMs: 0, layoutsLostUntilMs: 0 };
+          return { ...original.call(this), lostUntilMs: 0, barredUntilMs: 0 };
         };
       }),
   },
@@ -38,7 +45,7 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
         return function () {
           const verdict = original.call(this);
           const barredUntilMs = Math.max(0, verdict.barredUntilMs - this.reachMs);
-          return { ...verdict, barredUntilMs, layoutsLostUntilMs: barredUntilMs };
+          return { ...verdict, barredUntilMs };
         };
       }),
   },
@@ -60,11 +67,16 @@ export const FAILOVER_MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'layouts-judged-without-the-loss': {
     rule: 'After a failover the rows do not show how far another layout has issued.',
-    shownBy: 224,
+    shownBy: 87,
     install: () =>
       replace(MemoryWorkerStore.prototype, 'readTable', (original) => {
         return async function (this: MemoryWorkerStore) {
-          return { ...(await original.call(this)), layoutsLostUntilMs: 0 };
+          const table = await original.call(this);
+          // One of the layouts seems to have been granted IDs since.
+          const layout = [...table.layouts].sort().at(-1) ?? '';
+          const granted = { ms: believedFromMs(table) + 1, sequence: 0 };
+          const odometers = [granted, { ms: 0, sequence: -1 }] as const;
+          return { ...table, deleted: [...table.deleted, { ...unusedRow(0), layout, odometers }] };
         };
       }),
   },

@@ -49,7 +49,7 @@ export const PAST_MUTANTS: Readonly<Record<string, Mutant>> = {
     install: () =>
       over((store) => {
         const [readTable, readSample] = [store.readTable.bind(store), store.readSample.bind(store)];
-        const nothingLost = { barredUntilMs: 0, lostUntilMs: 0, layoutsLostUntilMs: 0 };
+        const nothingLost = { barredUntilMs: 0, lostUntilMs: 0 };
         store.readTable = async () => ({ ...(await readTable()), ...nothingLost });
         store.readSample = async (request) => ({ ...(await readSample(request)), ...nothingLost });
       }),

@@ -134,9 +134,4 @@ export const RESTORE_MUTANTS: Readonly<Record<string, Mutant>> = {
     shownBy: 87,
     install: () => replace(SimulatedOperator.prototype, 'hasServedAlone', () => () => true),
   },
-  'fence-lowers-the-loss-of-layouts': {
-    rule: 'A fence counts as a loss of layouts: any of them may have issued up to its end.',
-    shownBy: 57,
-    install: () => leaves((_, before) => ({ layoutsLostUntilMs: before.layoutsLostUntilMs ?? 0 })),
-  },
 };

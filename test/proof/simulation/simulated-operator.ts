@@ -1,5 +1,6 @@
 import { type FenceRequest, type Layout, RaindropError } from '@raindrop/core';
 import {
+  noteServedAlone,
   ClockBehindError,
   ClockSkewError,
   MemoryWorkerStore,
@@ -63,7 +64,7 @@ export class SimulatedOperator {
     if (onlyThisLayout) this.note('one layout stated');
     for (const service of this.servicesOf(fencing)) {
       const lease = resolveLeaseOptions(service === 'usual' ? this.setup.lease : this.setup.otherLease);
-      for (const fingerprint of this.named(starting, others)) {
+      for (const fingerprint of onlyThisLayout ? [starting] : this.named(starting, others)) {
         const store = new MemoryWorkerStore(
           this.database.presentTable,
           () => this.database.presentWall,
@@ -71,6 +72,7 @@ export class SimulatedOperator {
         );
         await this.fenceOnce(store, lease, { onlyThisLayout }, fencing.ifAhead);
         await store.rememberLayout(fingerprint);
+        if (onlyThisLayout) await noteServedAlone(store, await store.readTable(), fingerprint);
       }
     }
     this.database.wasFenced();

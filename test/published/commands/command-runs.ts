@@ -66,7 +66,10 @@ export const RUNS: Readonly<Record<string, CommandRun>> = {
   'npm run format': {
     small: '',
     prints: /^tools\/unformatted\.cjs \d+ms$/m,
-    copied: ['package.json', 'eslint.config.mjs', 'eslint.packages.mjs', '.prettierrc.json', '.prettierignore'],
+    copied: [
+      ...['package.json', 'tsconfig.json', 'tsconfig.base.json'],
+      ...['eslint.config.mjs', 'eslint.packages.mjs', '.prettierrc.json', '.prettierignore'],
+    ],
   },
   'npm run docs': { by: '.ci/nightly' },
   'npm run site': { by: '.ci/nightly' },

@@ -95,10 +95,12 @@ export async function fence(flags: FlagValues, output: CliOutput): Promise<void>
     const { held, foreign } = countsOf(workers);
     throw new InputError(
       `fence would free all ${workers.length - foreign} rows of ${options.tableName}, ${held} of them held, and block them ` +
-        `for ${showDuration(horizonMs + 3 * maxClockSkewMs)} at least: no process issues IDs until then.${foreign === 0 ? '' : ` ${othersOf(foreign).trim()}`}\n` +
-        `- Is this the time? ${clocksOf(nowMs, Date.now())}\n` +
-        `- Fence once more with the options of every other layout that has served since the backup.\n` +
-        `To do it, add --yes`,
+        `for ${showDuration(horizonMs + 3 * maxClockSkewMs)} at least: no process issues IDs until then.${foreign === 0 ? '' : ` ${othersOf(foreign).trim()}`}`,
+      [
+        `Is this the time? ${clocksOf(nowMs, Date.now())}`,
+        'Fence once more with the options of every other layout that has served since the backup.',
+        'To do it, add --yes.',
+      ],
     );
   }
   const fenced = await explainMissingTable(options, fenceWorkers(withExistingFile(given), undefined, statements));

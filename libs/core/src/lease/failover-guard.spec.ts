@@ -35,7 +35,7 @@ describe('The server that answers', () => {
       const verdict = judge({}, believed);
       expect(verdict).toEqual({
         ...{ isAnother: false, isNewFailover: false, mustRecord: false },
-        ...{ failoverNumber: 100, lostUntilMs: 50 + REACH, barredUntilMs: 50 + REACH, layoutsLostUntilMs: 50 + REACH },
+        ...{ failoverNumber: 100, lostUntilMs: 50 + REACH, barredUntilMs: 50 + REACH },
       });
     }
   });

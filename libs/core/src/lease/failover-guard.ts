@@ -30,8 +30,6 @@ export interface StoreTerm extends BelievedServer {
   readonly reachMs: number;
   /** Until when a fence bars every row, Unix ms; see fence.ts. Left out before the first one. */
   readonly fencedUntilMs?: number;
-  /** Up to when layouts may have issued at the time of a fence, Unix ms; see fence.ts. Left out before the first one. */
-  readonly layoutsLostUntilMs?: number;
 }
 
 /** How this process treats the server that answers. */
@@ -48,8 +46,6 @@ export interface ServerVerdict {
   readonly lostUntilMs: number;
   /** The same, and until when a fence bars every row. */
   readonly barredUntilMs: number;
-  /** Up to when layouts may have issued that no row shows, by a loss or before a fence, Unix ms; 0 when none may. */
-  readonly layoutsLostUntilMs: number;
 }
 
 /**
@@ -89,7 +85,6 @@ export function judgeServer(
     failoverNumber: isNewFailover || knownTerm === undefined ? Math.max(least, nowMs) : failoverNumber,
     lostUntilMs,
     barredUntilMs: Math.max(lostUntilMs, seen.fencedUntilMs ?? 0),
-    layoutsLostUntilMs: Math.max(lostUntilMs, seen.layoutsLostUntilMs ?? 0),
   };
 }
 
@@ -221,15 +216,8 @@ export class FailoverGuard {
 }
 
 /** What a table tells of losses and fences: nothing if there was neither. */
-export function barOf({
-  barredUntilMs,
-  layoutsLostUntilMs,
-}: Pick<ServerVerdict, 'barredUntilMs' | 'layoutsLostUntilMs'>): Pick<
-  WorkerTable,
-  'barredUntilMs' | 'layoutsLostUntilMs'
-> {
-  if (barredUntilMs === 0) return {};
-  return layoutsLostUntilMs === barredUntilMs ? { barredUntilMs } : { barredUntilMs, layoutsLostUntilMs };
+export function barOf({ barredUntilMs }: Pick<ServerVerdict, 'barredUntilMs'>): Pick<WorkerTable, 'barredUntilMs'> {
+  return barredUntilMs === 0 ? {} : { barredUntilMs };
 }
 
 /**
@@ -255,13 +243,6 @@ export function believedFromMs({
   lostUntilMs = 0,
 }: Pick<WorkerTable, 'barredUntilMs' | 'lostUntilMs'>): number {
   return Math.max(barredUntilMs, lostUntilMs);
-}
-
-/** Up to when layouts may have issued that no row shows, Unix ms; 0 when none may. */
-export function layoutsLostUntilMs(
-  table: Pick<WorkerTable, 'barredUntilMs' | 'lostUntilMs' | 'layoutsLostUntilMs'>,
-): number {
-  return table.layoutsLostUntilMs ?? believedFromMs(table);
 }
 
 /** The row with both odometers at the end of that moment's tick at least: below it they are not believed. */

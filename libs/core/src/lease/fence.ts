@@ -1,6 +1,13 @@
 import { RetryableError } from '../raindrop-error.js';
-import { believedFromMs, layoutsLostUntilMs, type StoreTerm } from './failover-guard.js';
-import { type FenceRequest, isForeign, type Odometer, type WorkerRow, type WorkerTable } from './worker-store.js';
+import { believedFromMs, type StoreTerm } from './failover-guard.js';
+import {
+  type FenceRequest,
+  isForeign,
+  type Odometer,
+  type WorkerRow,
+  type WorkerStore,
+  type WorkerTable,
+} from './worker-store.js';
 
 /**
  * What an operator's restore is, and what a fence makes of it. Every store derives its fence from this.
@@ -25,12 +32,12 @@ import { type FenceRequest, isForeign, type Odometer, type WorkerRow, type Worke
  * What no time in the store shows cannot be seen: clock and backup both older than the IDs. The runbook says so first.
  *
  * **Layouts.** A layout of the store may have issued up to the fence's end, as after a loss of commits. A layout that
- * served after the backup only has left no trace: the operator names it, by a fence with its options. Only where the
- * operator states that one layout alone has served since (`onlyThisLayout`) do the rows tell how far others have come. They
- * do not tell how far the stated one has come: its first process must start before one of another layout.
+ * served after the backup only has left no trace: the operator names it, by a fence with its options. Where the operator
+ * states that one layout alone has served since (`onlyThisLayout`), odometers tell how far others have come, and stay. Only
+ * the stated layout is judged by them: see {@link noteServedAlone}.
  *
  * **Bounds only rise.** An earlier bar, the bar of a recorded loss and later odometers stay. `issuedUntilMs` takes them back
- * to the fence's end, and `onlyThisLayout` takes back what earlier fences took for lost layouts.
+ * to the fence's end.
  *
  * Example, with the defaults: a backup of 12:00 is restored, and fenced at 15:00:00. All rows are barred until 15:03:38. A
  * layout that was rolled back at 14:50, and whose IDs are those of ours 15 s later, bars ours until 15:03:53.
@@ -39,7 +46,6 @@ import { type FenceRequest, isForeign, type Odometer, type WorkerRow, type Worke
 /** What a store keeps of losses and fences. */
 export interface FencedState extends Pick<StoreTerm, 'failoverNumber' | 'lostAtMs' | 'reachMs'> {
   readonly fencedUntilMs?: number;
-  readonly layoutsLostUntilMs?: number;
 }
 
 /**
@@ -63,6 +69,9 @@ export function fenceMs({ aheadMs }: Pick<FenceRequest, 'aheadMs'>, reachMs: num
   return Math.max(aheadMs, reachMs, ownReachMs);
 }
 
+/** The sequence that {@link noteServedAlone} writes. A process is granted a lower one; a fence or a loss raises to a higher one. */
+export const SERVED_ALONE = Number.MAX_SAFE_INTEGER - 1;
+
 /** When a fence is made, and how long it lasts. */
 export interface FenceTime {
   /** The store's clock, Unix ms. */
@@ -76,19 +85,15 @@ export interface FenceTime {
 /** The state after a fence. */
 export function stateAfterFence<State extends FencedState>(
   state: State,
-  { issuedUntilMs, onlyThisLayout = false }: FenceRequest,
+  { issuedUntilMs }: FenceRequest,
   { nowMs, fromMs, forMs }: FenceTime,
 ): State & Required<FencedState> {
-  const { lostAtMs, fencedUntilMs = 0, layoutsLostUntilMs = 0 } = state;
-  const isStated = issuedUntilMs !== undefined;
-  const endMs = Math.max(issuedUntilMs ?? fencedUntilMs, fromMs + forMs);
-  const layoutsMs = isStated ? endMs : Math.max(layoutsLostUntilMs, endMs);
+  const { lostAtMs, fencedUntilMs = 0 } = state;
   return {
     ...state,
     failoverNumber: Math.max(state.failoverNumber, nowMs) + FENCE_FAILOVERS_MS,
-    lostAtMs: isStated ? Math.min(lostAtMs, nowMs) : lostAtMs,
-    fencedUntilMs: endMs,
-    layoutsLostUntilMs: onlyThisLayout ? 0 : layoutsMs,
+    lostAtMs: issuedUntilMs === undefined ? lostAtMs : Math.min(lostAtMs, nowMs),
+    fencedUntilMs: Math.max(issuedUntilMs ?? fencedUntilMs, fromMs + forMs),
   };
 }
 
@@ -113,34 +118,70 @@ export function fencedRow(
 }
 
 /**
- * The table that a fence leaves, for a store that cannot lose what it has acknowledged: its rows, deleted ones too,
- * `barredUntilMs` and `layoutsLostUntilMs`. The store replaces all of them at one moment.
+ * The table that a fence leaves, for a store that cannot lose what it has acknowledged: its rows, deleted ones too, and
+ * `barredUntilMs`. The store replaces all of them at one moment.
  * @throws ClockBehindError
  */
 export function fencedTable(
   table: WorkerTable,
   request: FenceRequest,
-): WorkerTable & { readonly barredUntilMs: number; readonly layoutsLostUntilMs: number } {
+): WorkerTable & { readonly barredUntilMs: number } {
   const { nowMs } = table;
   const times = { ...latestTimes([...table.rows, ...table.deleted]), lostAtMs: 0 };
   const at = judgeFence(times, request, { nowMs, forMs: request.aheadMs });
-  const bar = { fencedUntilMs: believedFromMs(table), layoutsLostUntilMs: layoutsLostUntilMs(table) };
-  const after = stateAfterFence({ failoverNumber: 0, lostAtMs: 0, reachMs: 0, ...bar }, request, at);
+  const before = { failoverNumber: 0, lostAtMs: 0, reachMs: 0, fencedUntilMs: believedFromMs(table) };
+  const after = stateAfterFence(before, request, at);
   const fenced = (row: WorkerRow): WorkerRow => fencedRow(row, request, { nowMs, untilMs: after.fencedUntilMs });
   return {
     ...table,
     rows: table.rows.map(fenced),
     deleted: table.deleted.map(fenced),
     barredUntilMs: after.fencedUntilMs,
-    layoutsLostUntilMs: after.layoutsLostUntilMs,
   };
+}
+
+/**
+ * Notes, after a fence, the layout of which the operator states that it alone has served: one row counts as granted to it, up
+ * to 1 ms past the bar. So it is not shut out by others: see `judgeLayouts`. Others are judged against the bar, as after any
+ * fence. Without a row that may be written, the stated layout waits as others do.
+ * @param table read after the fence
+ */
+export async function noteServedAlone(
+  store: Pick<WorkerStore, 'write'>,
+  table: WorkerTable,
+  layout: string,
+): Promise<void> {
+  const granted: Odometer = { ms: believedFromMs(table) + 1, sequence: SERVED_ALONE };
+  for (const row of table.rows) {
+    if (isForeign(row)) continue;
+    const { id, version, token, holder, code } = row;
+    const isWritten = await store.write({
+      id,
+      expected: { version, token },
+      token: '',
+      holder,
+      layout,
+      lane: 0,
+      odometers: [granted, othersEnd(row, layout)],
+      code,
+      timeUnit: 0,
+      leaseMs: 0,
+    });
+    if (isWritten) return;
+  }
+}
+
+/** How far layouts other than this one have come in a row: see `lastTickTouched`. */
+function othersEnd({ layout: last, odometers: [a, b] }: WorkerRow, layout: string): Odometer {
+  const isFirstLater = a.ms > b.ms || (a.ms === b.ms && a.sequence > b.sequence);
+  return isFirstLater === (last === layout) ? b : a;
 }
 
 /** The latest times that a store has; 0 for none. */
 export interface LatestTimes {
   /** When a process of ours, or a fence, wrote a row, Unix ms. */
   readonly writtenMs: number;
-  /** Up to when a row was granted, Unix ms. What a fence or a loss has raised is no grant. */
+  /** Up to when a row was granted, Unix ms. What a fence has raised or noted, or a loss has raised, is no grant. */
   readonly grantedMs: number;
 }
 
@@ -151,7 +192,7 @@ export function latestTimes(rows: Iterable<WorkerRow>): LatestTimes {
     writtenMs = Math.max(writtenMs, writtenAtMs(row));
     if (isForeign(row)) continue;
     for (const { ms, sequence } of row.odometers) {
-      if (sequence < Number.MAX_SAFE_INTEGER) grantedMs = Math.max(grantedMs, ms);
+      if (sequence < SERVED_ALONE) grantedMs = Math.max(grantedMs, ms);
     }
   }
   return { writtenMs, grantedMs };

@@ -3,6 +3,7 @@ import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/kee
 import { live, repeats } from '../../../../test/support/engine/live.js';
 import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 import type { LayoutOptions } from '../layout/layout-options.js';
+import { noteServedAlone } from './fence.js';
 import { sessionAgesOf } from './grant-reach.js';
 import { chooseLayout } from './layout-choice.js';
 import { type LeaseOptions, resolveLeaseOptions } from './lease-options.js';
@@ -36,18 +37,35 @@ function starting(seed: number, place: Place): KeeperBench {
   return bench;
 }
 
-/** An operator, who may have other options than the services. */
-const fence = (
+/** An operator, who may have other options than the services, and states that `only` has served. */
+async function fence(
   { table, time }: WorkerDatabase,
   lease: LeaseOptions = {},
-  more: Partial<FenceRequest> = {},
-): Promise<number> => new MemoryWorkerStore(table, () => time.wall, reachOf(lease)).fence(fenceRequest(AHEAD_MS, more));
+  { only, ...more }: Partial<FenceRequest> & { readonly only?: string } = {},
+): Promise<number> {
+  const store = new MemoryWorkerStore(table, () => time.wall, reachOf(lease));
+  const rows = await store.fence(fenceRequest(AHEAD_MS, { ...more, onlyThisLayout: only !== undefined }));
+  if (only === undefined) return rows;
+  await store.rememberLayout(only);
+  await noteServedAlone(store, await store.readTable(), only);
+  return rows;
+}
+
+const fingerprintOf = (database: WorkerDatabase, layout?: Partial<LayoutOptions>): string =>
+  processAt(9, { database, ...(layout && { layout }) }).resolved.layout.fingerprint;
 
 const onServer = (term: string): WorkerDatabase => {
   const database = new WorkerDatabase();
   database.table.term = term;
   return database;
 };
+
+const EPOCH_MS = Date.parse('2024-01-01');
+/** Longer than a fence bars. */
+const EARLIER_MS = 300_000;
+/** Ours, and a layout with the same bits whose IDs are larger: they are those of ours 300 s later. */
+const OURS = { serviceMaxWorkId: 1, startTimeStamp: EPOCH_MS };
+const LARGER = { serviceMaxWorkId: 1, startTimeStamp: EPOCH_MS - EARLIER_MS };
 
 /** The state of a table that was dumped without it. */
 const NO_STATE = { knownTerm: undefined, failoverNumber: 0, lostAtMs: 0, reachMs: 0 };
@@ -79,13 +97,11 @@ it('a fence of a table that was restored to another server bars it from that mom
   const database = onServer('server 1');
   await served(1, { database }, 2_000);
   database.table.term = 'server 2';
-  await fence(database, {}, { onlyThisLayout: true });
+  await fence(database, {}, { only: fingerprintOf(database) });
   await database.advance(REACH_MS + 1_000);
   const next = starting(2, { database });
   await live(5_000, next);
   expect(next.refusal()).toBeUndefined();
-  const table = await new MemoryWorkerStore(database.table, () => database.time.wall, REACH_MS).readTable();
-  expect(table.layoutsLostUntilMs).toBe(0);
 });
 
 /** The other servers are stopped and a former primary is fenced, as docs/operations.md says. */
@@ -269,40 +285,35 @@ describe('after a fence', () => {
       holder.kill();
       database.table.term = 'server 2';
     }
-    await fence(database, {}, { onlyThisLayout });
+    const stated = onlyThisLayout ? { only: fingerprintOf(database, ours) } : {};
+    await fence(database, {}, stated);
     // Once more, as an operator may.
-    await fence(database, {}, { onlyThisLayout });
+    await fence(database, {}, stated);
     const next = isElsewhere ? starting(3, { database, layout: ours }) : holder;
     await live(REACH_MS + 20_000, next);
     expect(next.refusal()).toBe(refusal);
   });
 
   describe.each(['', 'server 1'])('of a table that served nothing, on the server %p', (term) => {
-    const choose = async (more: Partial<FenceRequest>): Promise<boolean> => {
+    const chosen = async (served: Partial<LayoutOptions> | undefined): Promise<string> => {
       const database = onServer(term);
       const store = new MemoryWorkerStore(database.table, () => database.time.wall, REACH_MS);
       await store.prepare({ min: 1, max: 3 });
-      await store.fence(fenceRequest(AHEAD_MS, more));
+      await fence(database, {}, served && { only: fingerprintOf(database, served) });
       const { layout } = processAt(9, { database }).resolved;
-      return chooseLayout(await store.readTable(), layout, { graceMs: 0, adoptForeign: false }).isFirst;
+      const choice = chooseLayout(await store.readTable(), layout, { graceMs: 0, adoptForeign: false });
+      return choice.layout.fingerprint;
     };
 
     it('a service without a layout does not start: the backup may be older than any layout', async () => {
-      await expect(choose({})).rejects.toMatchObject({ errorCode: 'UNCLEAR_LAYOUT' });
+      await expect(chosen(undefined)).rejects.toMatchObject({ errorCode: 'UNCLEAR_LAYOUT' });
     });
 
-    it('it starts where the operator knows that one layout alone has served', async () => {
-      expect(await choose({ onlyThisLayout: true })).toBe(true);
+    it('it starts with the layout of which the operator knows that it alone has served', async () => {
+      expect(await chosen(LARGER)).toBe(fingerprintOf(onServer(term), LARGER));
     });
   });
 });
-
-const EPOCH_MS = Date.parse('2024-01-01');
-/** Longer than a fence bars. */
-const EARLIER_MS = 300_000;
-/** Ours, and a layout with the same bits whose IDs are larger: they are those of ours 300 s later. */
-const OURS = { serviceMaxWorkId: 1, startTimeStamp: EPOCH_MS };
-const LARGER = { serviceMaxWorkId: 1, startTimeStamp: EPOCH_MS - EARLIER_MS };
 
 /** A process that issues for so long, and stops. */
 async function served(seed: number, place: Place, forMs: number): Promise<KeeperBench> {
@@ -316,7 +327,7 @@ describe('a restore, and a layout that has issued since the backup', () => {
   /** @returns how many IDs repeat after the fences of an operator */
   async function repeatedAfter(
     makeBackup: (database: WorkerDatabase) => Promise<void>,
-    fences: (database: WorkerDatabase) => Promise<void>,
+    fences: (database: WorkerDatabase) => Promise<unknown>,
   ): Promise<number> {
     const database = onServer('server 1');
     await makeBackup(database);
@@ -342,35 +353,36 @@ describe('a restore, and a layout that has issued since the backup', () => {
   const named = async (database: WorkerDatabase): Promise<void> => {
     await fence(database);
     const store = new MemoryWorkerStore(database.table, () => database.time.wall, REACH_MS);
-    for (const layout of [LARGER, OURS]) {
-      await store.rememberLayout(processAt(9, { database, layout }).resolved.layout.fingerprint);
-    }
+    for (const layout of [LARGER, OURS]) await store.rememberLayout(fingerprintOf(database, layout));
   };
 
   it('repeats no ID where the backup knows that layout', async () => {
-    expect(await repeatedAfter(withCanary, async (database) => void (await fence(database)))).toBe(0);
+    expect(await repeatedAfter(withCanary, fence)).toBe(0);
   });
 
   it('repeats no ID where the backup does not know it, and the operator names it', async () => {
     expect(await repeatedAfter(without, named)).toBe(0);
   });
 
-  it('is a limit where the operator states rightly that it alone has served, and another one starts first', async () => {
-    const alone = async (database: WorkerDatabase): Promise<void> => {
-      await fence(database, {}, { onlyThisLayout: true });
-      const store = new MemoryWorkerStore(database.table, () => database.time.wall, REACH_MS);
-      await store.rememberLayout(processAt(9, { database, layout: LARGER }).resolved.layout.fingerprint);
-    };
-    expect(await repeatedAfter(without, alone)).toBeGreaterThan(10);
-  });
+  it.each([
+    ['knows', withCanary],
+    ['does not know', without],
+  ])(
+    'repeats no ID where the operator states rightly that it alone has served, and ours starts first: the backup %s it',
+    async (_, makeBackup) => {
+      const alone = (database: WorkerDatabase): Promise<number> =>
+        fence(database, {}, { only: fingerprintOf(database, LARGER) });
+      expect(await repeatedAfter(makeBackup, alone)).toBe(0);
+    },
+  );
 
   it.each([
-    ['states that only ours has served', withCanary, { onlyThisLayout: true }],
-    ['does not name it, and the backup does not know it', without, {}],
-  ])('repeats IDs where the operator %s: the test can fail', async (_, makeBackup, more) => {
-    expect(await repeatedAfter(makeBackup, async (database) => void (await fence(database, {}, more)))).toBeGreaterThan(
-      10,
-    );
+    ['states that only ours has served', withCanary, true],
+    ['does not name it, and the backup does not know it', without, false],
+  ])('repeats IDs where the operator %s: the test can fail', async (_, makeBackup, isStated) => {
+    const wrongly = (database: WorkerDatabase): Promise<number> =>
+      fence(database, {}, isStated ? { only: fingerprintOf(database, OURS) } : {});
+    expect(await repeatedAfter(makeBackup, wrongly)).toBeGreaterThan(10);
   });
 });
 

@@ -429,7 +429,6 @@ describe('layouts on a table that may have lost their last grants up to a moment
     { what: 'without any row', rows: [] },
   ])('has issued up to then $what: it clears up when we are past that', ({ rows }) => {
     expect(judged(rows)).toBe(50_001);
-    expect(judged(rows, { barredUntilMs: 1, layoutsLostUntilMs: LOST_UNTIL })).toBe(50_001);
     expect(judged(rows, { nowMs: NOW + 50_000 })).toBe(50_001);
     expect(judged(rows, { nowMs: NOW + 50_001 })).toBeUndefined();
   });

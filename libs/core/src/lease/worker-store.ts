@@ -53,11 +53,6 @@ export interface WorkerTable {
    * `waitForWorkerMs`, because until then it finds the rows used up. Redis tells it.
    */
   readonly lostUntilMs?: number;
-  /**
-   * Up to when a layout may have issued IDs that the rows do not show, Unix ms; `layouts` may lack some, too. Default: the
-   * later of the two above. 0 says that the store lost nothing, or that an operator has stated that the rows show all.
-   */
-  readonly layoutsLostUntilMs?: number;
 }
 
 /** Every layout that the table knows, as fingerprints. */
@@ -131,7 +126,10 @@ export interface FenceRequest {
    * nothing, and all rows are barred up to this moment at least.
    */
   readonly issuedUntilMs?: number;
-  /** The operator states that only the layout of its options has issued IDs which the rows do not show. Default false. */
+  /**
+   * The operator states that only the layout of its options has issued IDs which the rows do not show: odometers tell how
+   * far the others have come, and stay. Default false.
+   */
   readonly onlyThisLayout?: boolean;
 }
 
@@ -154,9 +152,8 @@ export interface WorkerStore {
   rememberLayout(fingerprint: string): Promise<void>;
   /**
    * For operators, after a restore; the rule is in fence.ts. Frees every row, deleted ones too, as `fencedRow` does, all
-   * at one moment. Holders lose their rows at the next renewal. `barredUntilMs`, or `lostUntilMs`, and
-   * `layoutsLostUntilMs` are from then on at least those of `stateAfterFence`: the table may have lacked a row that is
-   * added later.
+   * at one moment. Holders lose their rows at the next renewal. `barredUntilMs`, or `lostUntilMs`, is from then on at least
+   * that of `stateAfterFence`: the table may have lacked a row that is added later.
    * @returns how many rows there are
    * @throws ClockBehindError, ClockSkewError; nothing was changed then
    */

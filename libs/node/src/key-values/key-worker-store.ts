@@ -79,11 +79,8 @@ export class KeyWorkerStore implements WorkerStore {
     const nowMs = wallClock.now();
     const rows = this.keys.idsIn(seen.entries).map((id) => this.rowOf(seen, id, nowMs)!);
     const layouts = this.keys.layoutsIn(seen.entries);
-    const { untilMs, layoutsUntilMs } = fencesOf(this.keys.fence, seen.entries.get(this.keys.fence));
-    const bar = barOf({
-      barredUntilMs: Math.max(verdict.barredUntilMs, untilMs),
-      layoutsLostUntilMs: Math.max(verdict.lostUntilMs, layoutsUntilMs),
-    });
+    const { untilMs } = fencesOf(this.keys.fence, seen.entries.get(this.keys.fence));
+    const bar = barOf({ barredUntilMs: Math.max(verdict.barredUntilMs, untilMs) });
     return { nowMs, rows, deleted: [], layouts, ...bar };
   }
 
@@ -139,17 +136,17 @@ export class KeyWorkerStore implements WorkerStore {
     const at = judgeFence({ ...this.timesOf(entries), lostAtMs }, request, { nowMs, forMs });
     // Also where all keys are gone: rows that are added later are fenced by it.
     await update(this.values, what, fence, (now) => {
-      const { untilMs, layoutsUntilMs, ...counted } = fencesOf(fence, now.entries.get(fence));
+      const { untilMs, ...counted } = fencesOf(fence, now.entries.get(fence));
       const count = Math.max(counted.count, seen) + 1;
-      const bar = { fencedUntilMs: untilMs, layoutsLostUntilMs: layoutsUntilMs };
-      const after = stateAfterFence({ failoverNumber: 0, lostAtMs, reachMs, ...bar }, request, at);
-      return JSON.stringify({
+      const before = { failoverNumber: 0, lostAtMs, reachMs, fencedUntilMs: untilMs };
+      const fences: Fences = {
         count,
         statedCount: request.issuedUntilMs === undefined ? counted.statedCount : count,
+        raisedCount: request.onlyThisLayout === true ? counted.raisedCount : count,
         atMs: nowMs,
-        untilMs: after.fencedUntilMs,
-        layoutsUntilMs: after.layoutsLostUntilMs,
-      });
+        untilMs: stateAfterFence(before, request, at).fencedUntilMs,
+      };
+      return JSON.stringify(fences);
     });
     await this.cluster.fence(request, at);
     return this.keys.idsIn(entries).length;

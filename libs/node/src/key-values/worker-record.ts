@@ -9,13 +9,13 @@ export interface Fences {
   readonly atMs: number;
   /** Up to when the fences raise odometers, Unix ms. */
   readonly untilMs: number;
-  /** Up to when layouts may have issued before the fences, Unix ms. */
-  readonly layoutsUntilMs: number;
+  /** `count` after the last fence without the statement that one layout alone has served; 0 for none. */
+  readonly raisedCount: number;
   /** `count` after the last fence that stated up to when IDs were issued; 0 for none. */
   readonly statedCount: number;
 }
 
-export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0, layoutsUntilMs: 0, statedCount: 0 };
+export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0, raisedCount: 0, statedCount: 0 };
 
 /** The table's record of the cluster that keeps it. */
 interface ClusterState {
@@ -58,11 +58,10 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
   const before = numberOf(key, read['fences']);
   const since = fences.count - before;
   if (since <= 0) return row;
-  const { atMs: nowMs, untilMs, layoutsUntilMs, statedCount } = fences;
+  const { atMs: nowMs, untilMs, raisedCount, statedCount } = fences;
   const statements = {
     ...(before < statedCount && { issuedUntilMs: untilMs }),
-    // Without a loss of layouts by any fence, no fence may hide how far layouts have come.
-    onlyThisLayout: layoutsUntilMs === 0,
+    onlyThisLayout: before >= raisedCount,
   };
   const fenced = fencedRow(row, statements, { nowMs, untilMs });
   const leap = (since - 1) * FENCE_LEAP;
@@ -76,13 +75,13 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
 /** @throws CorruptWorkerKeyError */
 export function fencesOf(key: string, text: string | undefined): Fences {
   if (text === undefined) return NO_FENCES;
-  const { count, atMs, untilMs, layoutsUntilMs, statedCount } = objectOf(key, text);
+  const { count, atMs, untilMs, raisedCount, statedCount } = objectOf(key, text);
   return {
     count: numberOf(key, count),
     atMs: numberOf(key, atMs),
     untilMs: numberOf(key, untilMs),
     // An earlier release wrote neither.
-    layoutsUntilMs: numberOf(key, layoutsUntilMs ?? untilMs),
+    raisedCount: numberOf(key, raisedCount ?? count),
     statedCount: numberOf(key, statedCount ?? 0),
   };
 }

@@ -213,7 +213,6 @@ describe('A NATS in trouble', () => {
     await nats.restore(copy);
     const seen = await until('an answer', () => holder.readTable().catch(() => undefined));
     expect(seen.barredUntilMs! - seen.nowMs).toBeGreaterThan(REACH_MS - 20_000);
-    expect(seen.layoutsLostUntilMs).toBeUndefined();
     // It is written down: who comes now knows it, too.
     expect((await (await prepared(nats.addresses)).readTable()).barredUntilMs).toBe(seen.barredUntilMs);
 

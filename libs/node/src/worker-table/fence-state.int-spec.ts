@@ -16,9 +16,8 @@ const GRAIN_MS = 5;
 function* cases() {
   const statements = [
     { more: {}, offsets: [-1_000_000, 50_000] },
-    { more: { onlyThisLayout: true }, offsets: [-1_000_000, 50_000] },
     { more: { issuedUntilMs: Date.now() + 7 * DAY_MS }, offsets: [-1_000_000, DAY_MS] },
-    { more: { issuedUntilMs: 1, onlyThisLayout: true }, offsets: [-1_000_000, DAY_MS] },
+    { more: { issuedUntilMs: 1 }, offsets: [-1_000_000, DAY_MS] },
   ];
   for (const { more, offsets } of statements)
     for (const reachMs of [0, 545_000, 40 * DAY_MS])
@@ -59,11 +58,11 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
     const wrong: object[] = [];
     for (const { reachMs, aheadMs, offsetMs, failoverNumber, more } of cases()) {
       const lostAtMs = Date.now() + offsetMs;
-      const [fencedUntilMs, layoutsLostUntilMs] = [Date.now() + 10 * offsetMs, Date.now() + 9 * offsetMs];
+      const fencedUntilMs = Date.now() + 10 * offsetMs;
       await query(`DELETE FROM ${STATE}`);
       await query(
-        `INSERT INTO ${STATE} (id, format, term, epoch, lost_at_ms, reach_ms, fenced_until_ms, layouts_lost_until_ms) ` +
-          `VALUES (1, 1, '', ${failoverNumber}, ${lostAtMs}, ${reachMs}, ${fencedUntilMs}, ${layoutsLostUntilMs})`,
+        `INSERT INTO ${STATE} (id, format, term, epoch, lost_at_ms, reach_ms, fenced_until_ms) ` +
+          `VALUES (1, 1, '', ${failoverNumber}, ${lostAtMs}, ${reachMs}, ${fencedUntilMs})`,
       );
       const request = fenceRequest(aheadMs, more);
       const beganMs = Date.now() - GRAIN_MS;
@@ -73,9 +72,8 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
       const found = {
         ...{ failoverNumber: Number(row!['epoch']), lostAtMs: Number(row!['lost_at_ms']) },
         ...{ reachMs: Number(row!['reach_ms']), fencedUntilMs: Number(row!['fenced_until_ms']) },
-        layoutsLostUntilMs: Number(row!['layouts_lost_until_ms']),
       };
-      const state = { failoverNumber, lostAtMs, reachMs, fencedUntilMs, layoutsLostUntilMs };
+      const state = { failoverNumber, lostAtMs, reachMs, fencedUntilMs };
       const forMs = fenceMs(request, reachMs, ownReachMs);
       const [least, most] = [beganMs, endedMs].map((nowMs) =>
         stateAfterFence(state, request, { nowMs, fromMs: nowMs, forMs }),
@@ -94,11 +92,10 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
     expect(await takeRow(running, 1)).toBe(true);
     await query(`DELETE FROM ${STATE}`);
     expect(await storeOf().fence(fenceRequest(AHEAD_MS))).toBe(2);
-    const { barredUntilMs = 0, layoutsLostUntilMs, nowMs } = await running.readTable();
+    const { barredUntilMs = 0, nowMs } = await running.readTable();
     const barMs = kind === 'sqlite' ? AHEAD_MS : REACH_MS;
     expect(barredUntilMs - nowMs).toBeGreaterThan(barMs - 10_000);
     expect(barredUntilMs - nowMs).toBeLessThanOrEqual(barMs + GRAIN_MS);
-    expect(layoutsLostUntilMs).toBeUndefined();
     expect(await takeRow(running, 1, 'b')).toBe(true);
     const later = storeOf();
     await later.prepare({ min: 1, max: 5 });
@@ -112,7 +109,6 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
     const first = storeOf();
     await first.prepare({ min: 1, max: 2 });
     await query(`ALTER TABLE ${STATE} DROP COLUMN fenced_until_ms`);
-    await query(`ALTER TABLE ${STATE} DROP COLUMN layouts_lost_until_ms`);
     const careful = openStore(database.options, { reachMs: REACH_MS, autoCreateTable: false });
     open.push(careful);
     await expect(careful.prepare({ min: 1, max: 2 })).rejects.toMatchObject({

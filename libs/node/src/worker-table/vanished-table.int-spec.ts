@@ -160,7 +160,6 @@ overPortsOfTier(() => {
       await drop(...tables);
       const table = await (await prepared()).readTable();
       expect(table.barredUntilMs! - table.nowMs).toBeGreaterThan(REACH_MS - 60_000);
-      expect(table.layoutsLostUntilMs).toBeUndefined();
       // It is one loss, for all that come later, and for who was there before.
       expect((await (await prepared()).readTable()).barredUntilMs).toBe(table.barredUntilMs);
       expect((await before.readTable()).barredUntilMs).toBe(table.barredUntilMs);

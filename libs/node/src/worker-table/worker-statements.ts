@@ -18,6 +18,7 @@ import {
   PermanentError,
   readKeptRow,
   type RowField,
+  SERVED_ALONE,
   type ServerVerdict,
   type StoreTerm,
 } from '@raindrop/core/internal';
@@ -129,7 +130,6 @@ const STATE_FIELDS: readonly string[] = [
   'lost_at_ms',
   'reach_ms',
   'fenced_until_ms',
-  'layouts_lost_until_ms',
   'session_age_ms',
 ];
 
@@ -162,7 +162,6 @@ export function readState(table: TableName, records: readonly Readonly<Record<st
     lostAtMs: safeInteger(record['lost_at_ms']) ?? 0,
     reachMs: safeInteger(record['reach_ms']) ?? 0,
     fencedUntilMs: safeInteger(record['fenced_until_ms']) ?? 0,
-    layoutsLostUntilMs: safeInteger(record['layouts_lost_until_ms']) ?? 0,
     sessionAgeMs: safeInteger(record['session_age_ms']) ?? 0,
   };
 }
@@ -226,7 +225,7 @@ export function selectLatestTimes(dialect: Dialect, table: TableName): Statement
   const isOurs = `(${column('code')} = '' OR ${column('own_version')} = ${column('version')})`;
   const granted = (lane: 0 | 1): string => {
     const [ms, sequence] = [column(`odo${lane}_ms`), column(`odo${lane}_seq`)];
-    return latest(ms, `${isOurs} AND ${isReadable(ms)} AND ${sequence} < ${Number.MAX_SAFE_INTEGER}`);
+    return latest(ms, `${isOurs} AND ${isReadable(ms)} AND ${sequence} < ${SERVED_ALONE}`);
   };
   const [leaseUntil, heartbeat] = [column('lease_until'), dialect.timeAsMs(column('heartbeat_time'))];
   const isFree = `${column('token')} = '' AND ${isReadable(leaseUntil)}`;
@@ -258,7 +257,7 @@ type JudgedFence = FenceRequest & { readonly term: string; readonly fromMs: numb
  * is recorded, services may be told no term. The caller fences the rows on the same server afterwards.
  */
 export function fenceState(dialect: Dialect, table: TableName, fence: JudgedFence): Statement {
-  const { term, fromMs, ownReachMs, issuedUntilMs, onlyThisLayout = false } = fence;
+  const { term, fromMs, ownReachMs, issuedUntilMs } = fence;
   const { values, value } = bindings(dialect);
   const column = (name: string): string => dialect.quote(name);
   const [failoverNumber, lostAt, fencedUntil] = [column('epoch'), column('lost_at_ms'), column('fenced_until_ms')];
@@ -266,8 +265,6 @@ export function fenceState(dialect: Dialect, table: TableName, fence: JudgedFenc
   const endOfReach = `${larger(dialect.nowMs, String(fromMs))} + ${forMs}`;
   const isStated = issuedUntilMs !== undefined;
   const end = larger(isStated ? String(issuedUntilMs) : fencedUntil, endOfReach);
-  const layoutsUntil = column('layouts_lost_until_ms');
-  const layouts = isStated ? end : larger(layoutsUntil, end);
   // MySQL evaluates from left to right: a column is written after the last expression that reads it.
   const changes = [
     ...(term === '' ? [] : [`${column('term')} = CASE WHEN ${column('term')} = '' THEN '' ELSE ${value(term)} END`]),
@@ -275,7 +272,6 @@ export function fenceState(dialect: Dialect, table: TableName, fence: JudgedFenc
     ...(isStated
       ? [`${lostAt} = CASE WHEN ${lostAt} < ${dialect.nowMs} THEN ${lostAt} ELSE ${dialect.nowMs} END`]
       : []),
-    `${layoutsUntil} = ${onlyThisLayout ? '0' : layouts}`,
     `${fencedUntil} = ${end}`,
   ];
   const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, term)}`;

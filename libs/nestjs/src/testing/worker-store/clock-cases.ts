@@ -4,7 +4,8 @@ import {
   FENCE_LEAP,
   INCLUDE_HELD,
   isHeld,
-  layoutsLostUntilMs,
+  noteServedAlone,
+  SERVED_ALONE,
   wallClock,
 } from '@raindrop/core/internal';
 import type { WorkerRow, WorkerStore } from '@raindrop/core';
@@ -195,17 +196,21 @@ export const fenceCases: Cases = {
     const { nowMs: later, ...table } = await store.readTable();
     assert.ok(believedFromMs(table) < later + HOUR_MS / 2, 'a bar of a wrong clock stays for ever');
   },
-  'takes a fence for a loss of layouts, unless the operator knows of one layout alone': async (rows) => {
-    const store = await rows.prepared(2);
-    assert.equal(layoutsLostUntilMs(await store.readTable()), 0);
-    await store.fence(fenceFor(AHEAD_MS, { onlyThisLayout: true }));
-    assert.equal(layoutsLostUntilMs(await store.readTable()), 0, 'layouts count as lost');
+  'leaves odometers where one layout alone has served, and notes how far that may have come': async (rows) => {
+    const store = await rows.prepared(1);
+    const [stated, other] = LAYOUTS;
     const { nowMs } = await store.readTable();
-    await store.fence(fenceFor(AHEAD_MS));
-    const fenced = await store.readTable();
-    assert.ok(layoutsLostUntilMs(fenced) >= nowMs + AHEAD_MS, 'layouts do not count as lost');
-    await store.fence(fenceFor(1_000, { onlyThisLayout: true }));
-    assert.equal(layoutsLostUntilMs(await store.readTable()), 0, 'layouts still count as lost');
+    const earlier = { ms: nowMs - 20_000, sequence: 3 };
+    const later = { ms: nowMs - 10_000, sequence: 5 };
+    await rows.take(store, 1, { layout: other, odometers: [earlier, later] });
+    for (let fences = 0; fences < 2; fences++) {
+      await store.fence(fenceFor(AHEAD_MS, { onlyThisLayout: true }));
+      const fenced = await store.readTable();
+      await noteServedAlone(store, fenced, stated);
+      const [row] = (await store.readTable()).rows;
+      const noted = { ms: believedFromMs(fenced) + 1, sequence: SERVED_ALONE };
+      assert.deepEqual([row!.layout, row!.token, ...row!.odometers], [stated, '', noted, later]);
+    }
   },
   'fences all rows or none, for every reader meanwhile': async (rows) => {
     const store = await rows.prepared(MANY);

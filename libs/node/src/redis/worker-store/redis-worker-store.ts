@@ -69,7 +69,7 @@ export class RedisWorkerStore implements WorkerStore {
   async readTable(): Promise<WorkerTable> {
     const what = 'reading the workers';
     const isPrepared = this.completed !== undefined;
-    const { generation, nowMs, lostUntilMs, rest } = isPrepared
+    const { nowMs, lostUntilMs, rest } = isPrepared
       ? await this.readBelieved(what, 'table', [])
       : await this.calls.run(what, 'peek', []);
     const [fields] = rest as [string[]];
@@ -84,8 +84,6 @@ export class RedisWorkerStore implements WorkerStore {
       if (!all.has(`deleted:${name}`)) rows.push(this.rowOf(name, text, 0));
       else deleted.push(...this.deletedRowOf(name, text));
     }
-    // A loss that no process has recorded yet may have lost layouts, too.
-    const layoutsLostUntilMs = all.get('generation') === generation ? all.get('layoutsFloor') : undefined;
     return {
       nowMs,
       rows,
@@ -93,7 +91,6 @@ export class RedisWorkerStore implements WorkerStore {
       layouts: this.noted(layouts),
       // It is set when the memory was lost once, or nothing tells how it began.
       ...(lostUntilMs > 0 && { lostUntilMs }),
-      ...(layoutsLostUntilMs !== undefined && { layoutsLostUntilMs: Number(layoutsLostUntilMs) }),
     };
   }
 

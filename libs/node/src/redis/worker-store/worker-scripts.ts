@@ -53,7 +53,6 @@ end
 const MARK = String.raw`${JUDGE}
 if isNew or reach > knownReach then
   redis.call('HSET', key, 'generation', generation, 'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'reach', digits(reach))
-  if isNew then redis.call('HDEL', key, 'layoutsFloor') end
 end
 `;
 
@@ -179,8 +178,7 @@ return answer(1)
  * Frees every row, its odometers and lostUntil at the end of the fence at least: now + ARGV[2], or the end of the reach.
  * Versions are ARGV[3] more. The marker is later than that of any other server, by ARGV[4] ms. ARGV[5] is
  * `issuedUntilMs` or empty, ARGV[6] is 1 with `onlyThisLayout`. The fence counts from ARGV[7] on; clocks may be ARGV[8] ms
- * apart. See stateAfterFence. `layoutsFloor` is what stores call `layoutsLostUntilMs`, and equals `floor` where it is
- * missing. A server whose clock the caller refuses is never fenced, nor is one with a later loss.
+ * apart. See stateAfterFence. A server whose clock the caller refuses is never fenced, nor is one with a later loss.
  */
 const FENCE = String.raw`${JUDGE}
 maxSkew = tonumber(ARGV[8])
@@ -213,8 +211,6 @@ for id, row in pairs(rows) do
   elseif not deleted[id] then return answer('corrupt', id) end
 end
 setAll(fenced)
-if onlyThisLayout then redis.call('HSET', key, 'layoutsFloor', '0')
-else redis.call('HDEL', key, 'layoutsFloor') end
 generation = marker
 return answer('fenced', count)
 `;
