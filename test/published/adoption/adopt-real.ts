@@ -78,7 +78,7 @@ async function followGuide(app: Boilerplate): Promise<bigint> {
   // What the patch does, and where.
   assert.match(printed, /^options for the module: \{"layout":"number"\}$/m);
   assert.match(printed, /^entity, if keys stay numbers: @GeneratedSnowflake\(\{ as: 'number' \}\)/m);
-  assert.match(printed, /\/seed\.module\.ts:\d+ makes a DataSource without Raindrop/);
+  assert.match(printed, /\/seed\.module\.ts:\d+ creates a DataSource without Raindrop/);
   const [, floor] = /^new IDs begin at (\d+):/m.exec(printed)!;
   return BigInt(floor!);
 }
