@@ -78,7 +78,9 @@ export function describeFiller(
   const what = { rowid: 'integer primary key', default: `default ${detail}`, trigger: `trigger ${detail}` }[
     kind as 'rowid'
   ];
-  const anew = `SQLite cannot change a column: make the table anew with ${column} bigint NOT NULL, copy the rows, rename it`;
+  const anew =
+    `SQLite cannot change a column: make the table anew with ${column} bigint NOT NULL, or text NOT NULL if the ORM keeps IDs ` +
+    'as texts, copy the rows, and rename it';
   const cures = {
     rowid: anew,
     auto_increment: `ALTER TABLE ${table} MODIFY ${column} ${/^bigint/i.test(detail) ? detail : 'bigint'} NOT NULL`,
