@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Layout } from '@raindrop/core';
 import { largestIdOf } from '@raindrop/core/internal';
 import { type ColumnFiller, describeFiller, FILLER_SQL, readFiller } from '@raindrop/node/internal';
-import { type EntityLint, type EntityProblem, report } from './entity-lint.js';
+import { type EntityLint, type EntityProblem, report, roundedProblem } from './entity-lint.js';
 import {
   findColumns,
   type FoundColumns,
@@ -13,7 +13,7 @@ import {
 import { makeSqliteExact } from './safe-sqlite-integers.js';
 
 /** Runs a statement over the application's own connection. */
-type AppQuery = (sql: string, parameters: unknown[]) => Promise<unknown>;
+export type AppQuery = (sql: string, parameters: unknown[]) => Promise<unknown>;
 
 export type Columns = FoundColumns['generated'][number] | FoundColumns['references'][number];
 
@@ -52,7 +52,7 @@ interface Look {
  * Compares what entities say with what is: in one query over the DataSource's own connection, the largest ID of the
  * layout has to come back digit for digit (a `typeCast` of mysql2, a type parser of pg rounds it), and the columns that
  * hold IDs have to be wide enough in the database, which should fill no key itself. A table that is not there yet is made
- * later, and is no problem. It may be called before a service is attached.
+ * later, and is no problem. It may be called before a service is attached; then the first insert does not repeat it.
  * @returns whether it could look
  * @throws EntityLintError
  */
@@ -63,6 +63,33 @@ export async function lookAtColumns(
   query: AppQuery = (sql, parameters) => dataSource.query(sql, parameters),
 ): Promise<boolean> {
   if (lint.mode === 'off') return false;
+  const isAnswered = await askAndReport(dataSource, service, lint, query);
+  const looked = LOOKED.get(dataSource.entityMetadatas) ?? new Set();
+  LOOKED.set(dataSource.entityMetadatas, looked.add(lookOf(service)));
+  return isAnswered;
+}
+
+/** The looks that refused nothing. A DataSource that is initialized anew has new metadata. */
+const LOOKED = new WeakMap<DataSource['entityMetadatas'], Set<string>>();
+
+/** Whether {@link lookAtColumns} has let the columns of this service pass. */
+export function wasLookedAt(
+  { entityMetadatas }: DataSource,
+  service: Pick<SnowflakeSource, 'name' | 'layout'>,
+): boolean {
+  return LOOKED.get(entityMetadatas)?.has(lookOf(service)) === true;
+}
+
+function lookOf({ name, layout }: Pick<SnowflakeSource, 'name' | 'layout'>): string {
+  return `${largestIdOf(layout)} ${name}`;
+}
+
+async function askAndReport(
+  dataSource: DataSource,
+  service: Pick<SnowflakeSource, 'name' | 'layout'>,
+  lint: EntityLint,
+  query: AppQuery,
+): Promise<boolean> {
   const { generated, references } = findColumns(dataSource, service);
   const columns = [...generated, ...references];
   const exact = generated.find(({ mark }) => mark.as !== 'number');
@@ -97,8 +124,7 @@ function sampleProblems(
   const id = rows[0]?.id;
   const isExact = ['string', 'number', 'bigint'].includes(typeof id) && String(id) === String(sample);
   if (column === undefined || isExact) return [];
-  const problem = `the DataSource's connection returns ${shown(id)} for the ID ${sample}`;
-  return [problemOf(column, dataSource, 'error', problem, `Let bigints pass unchanged: ${suspect}`)];
+  return [problemOf(column, dataSource, 'error', roundedProblem(id, sample), `Let bigints pass unchanged: ${suspect}`)];
 }
 
 /**
@@ -257,13 +283,6 @@ export function quoted(driver: DataSource['driver'], path: string): string {
 /** In lower case: MySQL and SQLite ignore the case of such names, and two names that differ by case only are rare. */
 function keyOf(place: unknown, column: unknown): string {
   return `${String(place)}.${String(column)}`.toLowerCase();
-}
-
-function shown(value: unknown): string {
-  if (value instanceof Date || typeof value === 'function') return `a ${typeof value}`;
-  return typeof value === 'object' && value !== null
-    ? 'an object'
-    : `${String(value).slice(0, 40)} (a ${typeof value})`;
 }
 
 /** The effect of a column's real type on IDs. */
