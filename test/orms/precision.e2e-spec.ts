@@ -15,6 +15,27 @@ const rounded = (column: string, cure: RegExp, path = 'column'): unknown => ({
   cure: expect.stringMatching(cure) as unknown,
 });
 
+/** Statements that make a table whose key the database fills. */
+const filling = (kind: string, table: string, isText = false): string[] => {
+  const name = kind === 'mariadb' ? `\`${table}\`` : `"${table}"`;
+  const key = {
+    postgres: 'bigserial PRIMARY KEY',
+    mariadb: 'bigint AUTO_INCREMENT PRIMARY KEY',
+    sqlite: isText ? 'text NOT NULL DEFAULT (hex(randomblob(8))) PRIMARY KEY' : 'integer PRIMARY KEY',
+  }[kind]!;
+  return [`DROP TABLE IF EXISTS ${name}`, `CREATE TABLE ${name} (id ${key})`];
+};
+
+/** The warning of it. */
+const fills = (kind: string, place: string, table: string): unknown => {
+  const cure = {
+    postgres: `\\(default nextval.*ALTER TABLE "${table}" ALTER COLUMN "id" DROP DEFAULT`,
+    mariadb: `\\(auto_increment\\).*ALTER TABLE .${table}. MODIFY .id. bigint\\(20\\) NOT NULL`,
+    sqlite: `\\((integer primary key|default hex.*)\\).*make the table anew with "id" bigint NOT NULL`,
+  }[kind];
+  return expect.stringMatching(new RegExp(`^${place}: the database still fills ${table}\\.id ${cure}`));
+};
+
 describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision of IDs on %s', (kind) => {
   let databases: TestDatabase[];
   beforeAll(async () => (databases = await Promise.all(Array.from({ length: 6 }, () => testDatabase(kind)))));
@@ -24,10 +45,11 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
     const [database, numbers] = databases;
     const all = ['orders.id', 'lines.id', 'lines.order_id'];
     const inJson = (...places: string[]): string[] => places.flatMap((each) => [each, `${each} in JSON`]);
-    const found = await runSuite<Found>('drizzle', 'precision', { database, numbers });
+    const found = await runSuite<Found>('drizzle', 'precision', { database, numbers, fill: filling(kind, 'lines') });
     expect(found).toEqual({
       'the tables by name': all,
       'no tables': 'CONFIGURATION',
+      'a key that the database fills': [fills(kind, 'lines.id', 'lines')],
       'no service': 'NO_OPEN_SERVICE',
       numbers: inJson(...all),
       ...{
@@ -63,7 +85,10 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
       warnings: [expect.stringMatching(/^orders\.id: JSON of a query.*as|to text/)],
     };
     const inserted = 'inserted, with its ID';
-    const found = await runSuite<Found>('kysely', 'precision', { database: databases[2]!.options, release });
+    const found = await runSuite<Found>('kysely', 'precision', {
+      ...{ database: databases[2]!.options, release },
+      fill: filling(kind, 'orders'),
+    });
     expect(found).toEqual({
       exact: json,
       bigint: json,
@@ -78,11 +103,12 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
       'rounding, in a join and a subquery': ['ROUNDED_IDS', 'ROUNDED_IDS'],
       'a service that is opened later': 'ROUNDED_IDS',
       'no service': 'NO_OPEN_SERVICE',
+      'a key that the database fills': [[fills(kind, 'orders.id', 'orders')], [fills(kind, 'orders.id', 'orders')]],
       'another dialect': 'CONFIGURATION',
       'a database that is down': true,
       ...(kind === 'mariadb' && { typeCast: rounded('orders.id', cure) }),
       ...(kind === 'postgres' && {
-        statements: [4, 1],
+        statements: [5, 1],
         'many at once, on connections of their own': [1, true],
         'a look that the server refuses, before transactions': [
           [inserted],
@@ -98,13 +124,17 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
   it.each(['mikro-orm', 'mikro-orm-6'])('of %s', async (folder) => {
     const script = folder === 'mikro-orm' ? 'precision' : 'mikro-orm/precision';
     const all = ['Order.id', 'Item.id'];
-    const found = await runSuite<Found>(folder, script, { database: databases[3]!.options });
+    const found = await runSuite<Found>(folder, script, {
+      database: databases[3]!.options,
+      fill: filling(kind, 'items'),
+    });
     expect(found).toEqual({
       'as it is': all,
       bigint: all,
       number: all,
       'no service': 'NO_OPEN_SERVICE',
       'no keys of ours': 'CONFIGURATION',
+      'a key that the database fills': [fills(kind, 'Item.id', 'items')],
       ...(kind === 'postgres' && {
         types: rounded('Order.id', /^The pool's own types make a number of int8/),
         'a parser of the process': rounded('Order.id', /types\.setTypeParser\(20/),
@@ -119,7 +149,10 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
 
   it.each(kind === 'mariadb' ? ['mariadb', 'mysql'] : [kind])('of Sequelize, dialect %s', async (dialect) => {
     const all = ['Customer.id', 'Order.id', 'Item.id', 'Tag.id', 'Tagging.id'];
-    const found = await runSuite<Found>('sequelize', 'precision', { database: databases[4]!.options, dialect });
+    const found = await runSuite<Found>('sequelize', 'precision', {
+      ...{ database: databases[4]!.options, dialect },
+      fill: filling(kind, 'orders', true),
+    });
     expect(found).toEqual({
       'as it is': all,
       bigint: all,
@@ -128,6 +161,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
       'no service': 'NO_OPEN_SERVICE',
       'no keys of ours': 'CONFIGURATION',
       'without withSnowflakes()': 'CONFIGURATION',
+      'a key that the database fills': [fills(kind, 'Order.id', 'orders')],
       'a database that is down': expect.stringMatching(
         kind === 'sqlite' ? /^Error$/ : /^SequelizeConnection.*Error$/,
       ) as unknown,
@@ -163,10 +197,14 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
     // Prisma makes a bigint of the driver's number.
     const received = kind === 'sqlite' ? '9223372036854776000' : '9223372036854775808';
     const lost = { ...(rounded('Customer.id', cure) as object), received };
-    const found = await runSuite<Found>('prisma', 'precision', { database: databases[5]!.options });
+    const found = await runSuite<Found>('prisma', 'precision', {
+      database: databases[5]!.options,
+      fill: filling(kind, 'Bare'),
+    });
     expect(found).toEqual({
       'as it is': keys,
       'with further extensions': keys,
+      'a key that the database fills': [fills(kind, 'Bare.id', 'Bare')],
       'no extension': 'CONFIGURATION',
       'no service': ['NO_OPEN_SERVICE', keys],
       rounding: lost,
@@ -203,6 +241,12 @@ describe.each(databaseKinds.filter((kind) => kind === 'mariadb' || kind === 'pos
     });
     afterAll(() => database.drop());
 
+    const fill = async (table: string): Promise<void> => {
+      const source = await new DataSource(database.options).initialize();
+      for (const statement of filling(kind, table)) await source.query(statement);
+      await source.destroy();
+    };
+
     const doctor = async (orm: string, isExact: boolean): Promise<{ code: number | null; lines: string[] }> => {
       const url = databaseUrl(database.options);
       const [node, script] = suiteCommand(orm, 'app', {}) as [string, string];
@@ -211,13 +255,13 @@ describe.each(databaseKinds.filter((kind) => kind === 'mariadb' || kind === 'pos
       return { code, lines: `${stdout}${stderr}`.trim().split('\n') };
     };
 
-    it.each<readonly [string, string, string]>([
-      ['drizzle', 'db (Drizzle)', 'orders.id'],
-      ['kysely', 'default (Kysely)', 'orders.id'],
-      ['prisma', 'prisma (Prisma)', 'Customer.id'],
-      ...(kind === 'postgres' ? [['mikro-orm', 'orm (MikroORM)', 'Order.id'] as const] : []),
-      ['sequelize', 'sequelize (Sequelize)', 'Order.id'],
-    ])('looks at the database of %s, and ends', async (orm, name, key) => {
+    it.each<readonly [string, string, string, string]>([
+      ['drizzle', 'db (Drizzle)', 'orders.id', 'lines'],
+      ['kysely', 'default (Kysely)', 'orders.id', 'orders'],
+      ['prisma', 'prisma (Prisma)', 'Customer.id', 'Customer'],
+      ...(kind === 'postgres' ? [['mikro-orm', 'orm (MikroORM)', 'Order.id', 'order'] as const] : []),
+      ['sequelize', 'sequelize (Sequelize)', 'Order.id', 'Orders'],
+    ])('looks at the database of %s, and ends', async (orm, name, key, table) => {
       const exact = await doctor(orm, true);
       expect(exact.lines[0]).toContain(`ok    precision       ${name}: IDs keep their digits: ${key}`);
       const warns = orm === 'kysely' || (orm === 'drizzle' && kind === 'mariadb');
@@ -232,6 +276,10 @@ describe.each(databaseKinds.filter((kind) => kind === 'mariadb' || kind === 'pos
           expect.stringMatching(/^ +-> \w/),
         ],
       });
+      await fill(table);
+      const filled = await doctor(orm, true);
+      const warned = expect.stringMatching(`^warn  precision .*: the database still fills ${table}\\.id `) as string;
+      expect(filled).toMatchObject({ code: 3, lines: expect.arrayContaining([warned]) as string[] });
     });
   },
 );

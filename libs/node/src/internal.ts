@@ -5,6 +5,13 @@
  */
 
 export { BUSINESS_NUMBER_TABLE, KEY_COLUMNS, NAME_COLUMNS } from './business-number-table/business-number-table.js';
+export {
+  type ColumnFiller,
+  describeFiller,
+  type FilledColumn,
+  FILLER_SQL,
+  readFiller,
+} from './database/column-filler.js';
 export { driverCodeOf } from './database/database-errors.js';
 export { gaveWay } from './database/left-session.js';
 export { isInMemory, placeOf } from './database/application-database.js';

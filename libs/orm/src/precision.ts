@@ -1,4 +1,5 @@
 import { PermanentError, UnsafeSnowflakeError } from '@raindrop/core/internal';
+import { describeFiller, FILLER_SQL, readFiller } from '@raindrop/node/internal';
 import type { Keys, LayoutSize } from './ids.js';
 
 /** The options of a check of precision. */
@@ -11,7 +12,7 @@ export interface PrecisionOptions {
 export interface PrecisionReport {
   /** The keys whose largest ID came back digit for digit: `orders.id`, or `orders.id in JSON`. */
   readonly exact: readonly string[];
-  /** The losses of digits that no setting prevents, each with what to do. */
+  /** The losses of digits that no setting prevents, and the keys that the database still fills, each with what to do. */
   readonly warnings: readonly string[];
 }
 
@@ -196,30 +197,84 @@ export interface ColumnName {
  * @param valueOf sends `select` with this expression, and returns the value
  */
 export async function isBigint(
-  { schema, table, column }: ColumnName,
+  name: ColumnName,
   database: Database,
   valueOf: (expression: string) => Promise<unknown>,
 ): Promise<boolean | undefined> {
-  const found = await valueOf(`(${BIGINT[database](quoted(table), quoted(column), schema && quoted(schema))})`);
+  const found = await valueOf(aboutColumn(BIGINT[database], name, database));
   return found === null || found === undefined ? undefined : Number(found) === 1;
+}
+
+/** Each is 1 for a `bigint`, and 0 for another type. */
+const BIGINT: Readonly<Record<Database, string>> = {
+  postgres: '(a.atttypid = 20)::int',
+  mysql: "c.data_type = 'bigint'",
+  sqlite: "c.type like '%int%'",
+};
+
+/** Writes a subquery of what an expression says about a column in the database's catalogue: null if there is no column. */
+function aboutColumn(expression: string, { schema, table, column }: ColumnName, database: Database): string {
+  return `(select ${expression} ${CATALOGUE[database](quoted(table), quoted(column), schema && quoted(schema))} limit 1)`;
 }
 
 type ColumnQuery = (table: string, column: string, schema: string | undefined) => string;
 
-/** Each selects 1 for a `bigint`, 0 for another type, null if there is no column. */
-const BIGINT: Readonly<Record<Database, ColumnQuery>> = {
+/** The aliases are those of `FILLER_SQL`. */
+const CATALOGUE: Readonly<Record<Database, ColumnQuery>> = {
   postgres: (table, column, schema) =>
-    'select max((a.atttypid = 20)::int) from pg_catalog.pg_attribute a join pg_catalog.pg_class c on c.oid = a.attrelid ' +
+    'from pg_catalog.pg_attribute a join pg_catalog.pg_class c on c.oid = a.attrelid ' +
     'join pg_catalog.pg_namespace n on n.oid = c.relnamespace ' +
-    `where c.relname = ${table} and a.attname = ${column}${schema ? ` and n.nspname = ${schema}` : ''}`,
+    `where c.relname = ${table} and a.attname = ${column}${schema ? ` and n.nspname = ${schema}` : ''} ` +
+    'order by pg_catalog.pg_table_is_visible(c.oid) desc, a.atttypid = 20 desc',
   mysql: (table, column, schema = 'database()') =>
-    `select max(data_type = 'bigint') from information_schema.columns ` +
-    `where table_name = ${table} and column_name = ${column} and table_schema = ${schema}`,
+    `from information_schema.columns as c ` +
+    `where c.table_name = ${table} and c.column_name = ${column} and c.table_schema = ${schema}`,
   sqlite: (table, column, schema) =>
-    `select max(type like '%int%') from pragma_table_info(${schema ? `${table}, ${schema}` : table}) ` +
-    `where name = ${column} collate nocase`,
+    `from (select ${table} as value) as t join pragma_table_info(t.value${schema ? `, ${schema}` : ''}) as c ` +
+    `where c.name = ${column} collate nocase`,
 };
 
 function quoted(name: string): string {
   return `'${name.replaceAll("'", "''")}'`;
+}
+
+/** A key, and the column in which the database keeps it. */
+export interface PlacedKey extends ColumnName {
+  readonly place: string;
+}
+
+/** So many keys in one SELECT. */
+const ASKED_AT_ONCE = 100;
+
+/**
+ * Asks the database whether it fills these keys itself: an insert that bypasses the ORM would get a key of the database, and
+ * no error.
+ * @param valuesOf sends `select` with these expressions, and returns the values
+ * @returns a warning for each such key, with the statement that ends it
+ */
+export async function fillerWarnings(
+  keys: readonly PlacedKey[],
+  database: Database,
+  valuesOf: (expressions: readonly string[]) => Promise<readonly unknown[]>,
+): Promise<string[]> {
+  const answers: unknown[] = [];
+  try {
+    for (let at = 0; at < keys.length; at += ASKED_AT_ONCE) {
+      const some = keys.slice(at, at + ASKED_AT_ONCE);
+      answers.push(...(await valuesOf(some.map((key) => aboutColumn(FILLER_SQL[database], key, database)))));
+    }
+  } catch (error) {
+    return [`Could not check whether the database fills the keys: ${String(error)}`];
+  }
+  return keys.flatMap((key, index) => {
+    const filler = readFiller(answers[index]);
+    if (filler === undefined) return [];
+    const { problem, cure } = describeFiller(filler, key, database);
+    return [`${key.place}: ${problem}. ${cure}`];
+  });
+}
+
+/** Writes a SELECT of expressions. Read its values in their order: plugins may rename columns. */
+export function selectOf(expressions: readonly string[]): string {
+  return `select ${expressions.map((each, index) => `${each} as filler${index}`).join(', ')}`;
 }

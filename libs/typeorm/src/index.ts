@@ -29,6 +29,8 @@ export {
   DataSourceNotInitializedError,
   SnowflakeNotAssignedError,
   UnknownEntityError,
+  UnmigratedTableError,
+  type UnmigratedTable,
   UnresolvedRangeError,
   UnsupportedColumnError,
   type NotAssignedCause,

@@ -5,7 +5,14 @@ import pg from 'pg';
 import { checkPrecision, exactJson, RoundedIdsError } from '@raindrop/orm/drizzle';
 import { connect, type Db, forms, type GivenDatabase, Shop } from './shop.js';
 
-const given = JSON.parse(process.argv[2]!) as { readonly database: GivenDatabase; readonly numbers: GivenDatabase };
+interface Given {
+  readonly database: GivenDatabase;
+  readonly numbers: GivenDatabase;
+  /** Statements that make a table whose key the database fills. */
+  readonly fill: readonly string[];
+}
+
+const given = JSON.parse(process.argv[2]!) as Given;
 const { kind } = given.database;
 const results: Record<string, unknown> = {};
 const EXACT = { supportBigNumbers: true };
@@ -62,6 +69,10 @@ if (kind === 'postgres') {
     field.type === 'LONGLONG' ? Number(field.string()) : next();
   results['typeCast'] = await plain({ ...EXACT, typeCast: typeCast as never });
 }
+for (const statement of given.fill) await shop.drive(statement);
+results['a key that the database fills'] = (
+  await checkPrecision(connect(given.database, {} as never).db, { schema, layout: { bits: 63 } })
+).warnings;
 await shop.close();
 results['no service'] = await found(shop.db);
 

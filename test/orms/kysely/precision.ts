@@ -238,6 +238,19 @@ if (type === 'postgres') {
     ],
   );
 }
+const { fill } = JSON.parse(process.argv[2]!) as { readonly fill: readonly string[] };
+for (const statement of fill) await sql.raw(statement).execute(plain);
+results['a key that the database fills'] = await using(plainDialect('bigint'), async (db) => {
+  const told: string[] = [];
+  const note = (warning: Error): void => void (warning.name === 'RaindropWarning' && told.push(warning.message));
+  process.on('warning', note);
+  await db.selectFrom('orders').selectAll().execute();
+  await db.selectFrom('orders').selectAll().execute();
+  // Node tells of a warning in the next tick.
+  await new Promise(setImmediate);
+  process.off('warning', note);
+  return [told, (await checkPrecision(db)).warnings.filter((each) => each.includes('fills'))];
+});
 await plain.destroy();
 await ids.close();
 console.log(JSON.stringify(results));

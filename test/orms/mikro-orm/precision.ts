@@ -45,6 +45,11 @@ if (type === 'postgres') {
     optionsOf({ supportBigNumbers: false, ...(version === 6 && { bigIntAsNumber: true }) }),
   );
 }
+const { fill } = JSON.parse(process.argv[2]!) as { readonly fill: readonly string[] };
+const shop = await connect(defineShop({ ids: ids(63) }).entities);
+for (const statement of fill) await shop.em.getConnection().execute(statement);
+results['a key that the database fills'] = (await checkPrecision(shop)).warnings;
+await shop.close(true);
 const Plain: any = defineEntity({ name: 'Plain', properties: (p: any) => ({ id: p.integer().primary() }) } as never);
 const other = await connect([Plain]);
 results['no keys of ours'] = await checkPrecision(other).catch(

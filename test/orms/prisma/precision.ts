@@ -134,5 +134,10 @@ if (database === 'mariadb') {
   const settings = [{ supportBigNumbers: true }, { bigNumberStrings: true }, { insertIdAsNumber: true }];
   results['settings that do not round'] = await Promise.all(settings.map((each) => check({ on: adapter(each) })));
 }
+const { fill } = JSON.parse(process.argv[2]!) as { readonly fill: readonly string[] };
+await using({}, async (db, plain) => {
+  for (const statement of fill) await plain.$executeRawUnsafe(statement);
+  results['a key that the database fills'] = (await checkPrecision(db)).warnings;
+});
 console.log(JSON.stringify(results));
 process.exit();

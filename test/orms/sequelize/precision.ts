@@ -77,6 +77,12 @@ if (dialect === 'postgres') {
   results['a varchar of a migration'] = await found();
   results['control'] = await control();
 }
+const { fill } = JSON.parse(process.argv[2]!) as { readonly fill: readonly string[] };
+for (const statement of fill) await plain.query(statement);
+const filled = connect({});
+define(filled, { ids: ids(63) });
+results['a key that the database fills'] = (await checkPrecision(filled)).warnings;
+await filled.close();
 await plain.close();
 console.log(JSON.stringify(results));
 process.exit();

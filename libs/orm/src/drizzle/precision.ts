@@ -1,6 +1,6 @@
 /** Precision: the largest ID, sent through the application's own connection and read as columns and relations are. */
 
-import { type Column, getTableColumns, is, sql, Table } from 'drizzle-orm';
+import { type Column, getTableColumns, getTableName, is, sql, Table } from 'drizzle-orm';
 import { MySqlDatabase } from 'drizzle-orm/mysql-core';
 import { PgDatabase } from 'drizzle-orm/pg-core';
 import { ConfigurationError } from '@raindrop/core';
@@ -9,9 +9,11 @@ import type { Keys } from '../ids.js';
 import {
   cureOf,
   type Database,
+  fillerWarnings,
   firstOf,
   JSON_ARRAY,
   literalOf,
+  type PlacedKey,
   type PrecisionOptions,
   type PrecisionReport,
   RoundedIdsError,
@@ -39,7 +41,8 @@ export interface DrizzlePrecisionOptions extends PrecisionOptions {
 /**
  * Sends the largest ID of the keys of these tables through the database's own connection, in one SELECT, and compares the
  * result: as a column, and as JSON if `with` can load the table. Await it at the start.
- * @returns the exact keys, and a warning for each relation by `with` on MariaDB and MySQL, which throws when it is read
+ * @returns the exact keys, and a warning for each relation by `with` on MariaDB and MySQL, which throws when it is read, and
+ * for each key that the database still fills
  * @throws RoundedIdsError if digits are lost, with the setting; NoOpenServiceError if the keys' service is not open;
  * ConfigurationError if no table has a `snowflake()`; Drizzle's error if the database does not answer
  */
@@ -51,7 +54,8 @@ export async function checkPrecision(
   const related = Object.values(schema ?? {}).flatMap(({ relations }) =>
     Object.values(relations).map(({ referencedTable }: { referencedTable: Table }) => referencedTable),
   );
-  const samples = samplesOf(keysIn({ ...fullSchema, ...options.schema }, related), options);
+  const keys = keysIn({ ...fullSchema, ...options.schema }, related);
+  const samples = samplesOf(keys, options);
   const database = databaseOf(db);
   const raw = { mapFromDriverValue: (value: unknown): unknown => value };
   const fields: Record<string, unknown> = {};
@@ -64,20 +68,40 @@ export async function checkPrecision(
   const select = db.select.bind(db) as unknown as (fields: object) => {
     from(source: unknown): PromiseLike<readonly Record<string, unknown>[]>;
   };
-  const [row] = await select(fields).from(sql.raw('(select 1 as one) as one_row'));
+  const rowOf = async (some: object): Promise<Record<string, unknown>> =>
+    (await select(some).from(sql.raw('(select 1 as one) as one_row')))[0]!;
+  const row = await rowOf(fields);
   const exact: string[] = [];
   const warnings: string[] = [];
   for (const [index, sample] of samples.entries()) {
     for (const key of sample.keys) {
-      demandExact(key, sample, row![`column${index}`], database, db);
+      demandExact(key, sample, row[`column${index}`], database, db);
       exact.push(key.keys.place);
       if (!key.isRelated) continue;
-      const warning = judgeJson(key, sample, row![`json${index}`], database);
+      const warning = judgeJson(key, sample, row[`json${index}`], database);
       (warning === undefined ? exact : warnings).push(warning ?? `${key.keys.place} in JSON`);
     }
   }
+  const placed = keys.flatMap((key) => (key.isGenerated ? placedKey(key, db) : []));
+  const valuesOf = async (expressions: readonly string[]): Promise<unknown[]> => {
+    const entries = expressions.map((each, index) => [`filler${index}`, sql.raw(each).mapWith(raw)] as const);
+    const answer = await rowOf(Object.fromEntries(entries));
+    return entries.map(([name]) => answer[name]);
+  };
+  warnings.push(...(await fillerWarnings(placed, database, valuesOf)));
   return { exact, warnings };
 }
+
+function placedKey({ keys, column }: SampledColumn, db: object): PlacedKey {
+  const { table } = column;
+  const { dialect } = db as { readonly dialect?: { readonly casing?: { getColumnCasing(column: Column): string } } };
+  const schema = (table as { readonly [SCHEMA]?: string })[SCHEMA];
+  const name = dialect?.casing?.getColumnCasing(column) ?? column.name;
+  return { place: keys.place, schema, table: getTableName(table), column: name };
+}
+
+/** Drizzle shows the schema of a table by this symbol only. */
+const SCHEMA = Symbol.for('drizzle:Schema');
 
 function databaseOf(db: object): Database {
   return is(db, PgDatabase) ? 'postgres' : is(db, MySqlDatabase) ? 'mysql' : 'sqlite';
@@ -86,6 +110,8 @@ function databaseOf(db: object): Database {
 interface SampledColumn extends SampledKey {
   readonly keys: Keys;
   readonly column: Column;
+  /** Whether it gets IDs. References hold those of others. */
+  readonly isGenerated: boolean;
   /** Whether `with` can load its table, as JSON. */
   readonly isRelated: boolean;
 }

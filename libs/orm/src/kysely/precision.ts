@@ -7,16 +7,19 @@ import type { Keys } from '../ids.js';
 import {
   cureOf,
   type Database,
+  fillerWarnings,
   firstOf,
   hasDigitsOf,
   isBigint,
   JSON_ARRAY,
   literalOf,
+  type PlacedKey,
   type PrecisionOptions,
   type PrecisionReport,
   RoundedIdsError,
   type SampledKey,
   samplesOf,
+  selectOf,
   shown,
 } from '../precision.js';
 import { isObject, keysOf, type NewId, type Tables } from './columns.js';
@@ -34,7 +37,8 @@ export interface KyselyLike {
  * Sends the largest ID of the keys through the application's own connection and plugins, and compares the result. The
  * dialect checks its first connection by itself. This function also returns warnings, and tells the result before the first
  * query. It checks the keys that are a `bigint` in the database at this moment.
- * @returns the exact keys, and a warning for each key whose digits JSON of a query loses (`jsonArrayFrom()`, `json_agg`)
+ * @returns the exact keys, a warning for each key whose digits JSON of a query loses (`jsonArrayFrom()`, `json_agg`), and
+ * one for each key that the database still fills
  * @throws RoundedIdsError if digits are lost, with the settings that may cause it; NoOpenServiceError if the keys' service
  * is not open; ConfigurationError for a dialect without `withSnowflakes()`; Kysely's error if the database does not answer
  */
@@ -64,7 +68,12 @@ export async function checkPrecision(db: KyselyLike, options: PrecisionOptions =
       );
     }
   }
+  if (database !== undefined) warnings.push(...(await warningsOf(tables, database, run)));
   return { exact, warnings };
+}
+
+function warningsOf(tables: Tables, database: Database, run: Run): Promise<string[]> {
+  return fillerWarnings(placedKeys(tables), database, (expressions) => valuesOf(run, selectOf(expressions)));
 }
 
 /** A Kysely shows its adapter, but not its dialect. */
@@ -82,7 +91,8 @@ const FAILED_LOOKS = 10;
 
 /**
  * Checks once whether IDs keep their digits, on a connection that Kysely has acquired and not used yet: no transaction is
- * open that a failed check could abort. If digits are lost, every query of a table with such a key is refused.
+ * open that a failed check could abort. If digits are lost, every query of a table with such a key is refused. A key that
+ * the database still fills is a warning of the process.
  *
  * Until there is a verdict, each acquired connection is checked by itself, so that a connection which hangs or dies delays
  * no other query. A failed check is no verdict.
@@ -124,6 +134,8 @@ class Look {
   private pending: readonly StoredKey[];
   private isRounding = false;
   private failed = 0;
+  /** Whether the database was asked what fills the keys. */
+  private isAsked = false;
   private readonly refused = new Map<NewId, () => RoundedIdsError>();
 
   constructor(
@@ -145,10 +157,10 @@ class Look {
 
   private async judge(run: Run): Promise<void> {
     // A connection that keeps 63 bits keeps the IDs of every layout. This check needs neither a service nor a table.
-    if (!this.isRounding && hasDigitsOf(MAX_ID, await valueOf(run, String(MAX_ID)))) {
-      this.pending = [];
-      return;
-    }
+    const isExact = !this.isRounding && hasDigitsOf(MAX_ID, await valueOf(run, String(MAX_ID)));
+    if (isExact) this.pending = [];
+    await this.warn(run);
+    if (isExact) return;
     this.isRounding = true;
     for (const { id, keys } of samplesOf(this.pending.filter(isServed), {})) {
       const received = await valueOf(run, String(id));
@@ -160,6 +172,12 @@ class Look {
         if (isRounded === false) this.pending = this.pending.filter((each) => each !== key);
       }
     }
+  }
+
+  private async warn(run: Run): Promise<void> {
+    if (this.isAsked) return;
+    this.isAsked = true;
+    for (const each of await warningsOf(this.tables, this.database, run)) process.emitWarning(each, 'RaindropWarning');
   }
 
   /** Raw SQL and changes of the schema are not refused. */
@@ -219,13 +237,16 @@ function rounded(place: string, id: bigint, received: unknown, database: Databas
 
 type Run = (query: CompiledQuery<object>) => Promise<QueryResult<object>>;
 
-/** Plugins may rename the column. */
 async function valueOf(run: Run, expression: string): Promise<unknown> {
-  const sql = `select ${expression} as raindrop`;
+  return (await valuesOf(run, `select ${expression} as raindrop`))[0];
+}
+
+/** Plugins may rename the columns. */
+async function valuesOf(run: Run, sql: string): Promise<unknown[]> {
   const query = { kind: 'RawNode', sqlFragments: [sql], parameters: [] };
   const compiled = { sql, parameters: [], query, queryId: { queryId: 'precision' } };
   const { rows } = await run(compiled as unknown as CompiledQuery<object>);
-  return Object.values(rows[0]!)[0];
+  return Object.values(rows[0]!) as unknown[];
 }
 
 /** Tells the database by the abilities of the dialect, because third parties have adapters of their own. */
@@ -235,13 +256,22 @@ function databaseOf(adapter: DialectAdapter): Database | undefined {
   return adapter.supportsTransactionalDdl ? 'postgres' : 'sqlite';
 }
 
-/** Settings for integers do not affect a text key. A table may have the name of its schema before it. */
+/** Settings for integers do not affect a text key. */
 function isStoredAsBigint(
-  { table: path, column }: StoredKey,
+  { source, table, column }: StoredKey,
   database: Database,
   run: Run,
 ): Promise<boolean | undefined> {
+  return isBigint(placed(source, table, column), database, (expression) => valueOf(run, expression));
+}
+
+/** A table may have the name of its schema before it. */
+function placed({ place }: Keys, path: string, column: string): PlacedKey {
   const at = path.indexOf('.');
   const [schema, table] = at < 0 ? [undefined, path] : [path.slice(0, at), path.slice(at + 1)];
-  return isBigint({ schema, table, column }, database, (expression) => valueOf(run, expression));
+  return { place, schema, table, column };
+}
+
+function placedKeys(tables: Tables): PlacedKey[] {
+  return [...tables].flatMap(([table, newIds]) => [...newIds].map(([column, { keys }]) => placed(keys, table, column)));
 }

@@ -179,6 +179,7 @@ export interface Key {
 export interface Meta {
   readonly className: string;
   readonly tableName: string;
+  readonly schema?: string;
   readonly primaryKeys?: readonly string[];
   readonly properties: Record<string, Omit<Key, 'place'> & { readonly kind: string }>;
 }

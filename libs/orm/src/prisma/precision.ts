@@ -2,6 +2,7 @@
 
 import {
   type Database,
+  fillerWarnings,
   hasDigitsOf,
   isBigint,
   literalOf,
@@ -9,6 +10,7 @@ import {
   type PrecisionReport,
   RoundedIdsError,
   samplesOf,
+  selectOf,
 } from '../precision.js';
 import { type PrismaClientLike, type StoredKey, storedKeys, wrong } from './models.js';
 
@@ -23,7 +25,8 @@ export interface PrismaLike {
  * it at the start. It checks `BigInt` keys, and `String` keys whose column is a `bigint` at this moment. It reads no rows.
  * Relations that `relationJoins` loads as JSON need no check: Prisma 7.4 and later write each `BigInt` as a text in this JSON.
  * @param prisma the client with `snowflakes()`, or with further extensions
- * @returns the exact keys, and a warning for each `String` key whose relations Prisma refuses to read with `relationJoins`
+ * @returns the exact keys, a warning for each `String` key whose relations Prisma refuses to read with `relationJoins`, and
+ * one for each key that the database still fills
  * @throws RoundedIdsError if digits are lost, with the setting; NoOpenServiceError if the keys' service is not open;
  * ConfigurationError for a client without `snowflakes()`; Prisma's error if the database does not answer
  */
@@ -34,10 +37,12 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
   }
   const { activeProvider, previewFeatures = [] } = (prisma as unknown as PrismaClientLike)._engineConfig ?? {};
   const database = DATABASES[activeProvider ?? ''] ?? 'postgres';
-  const valueOf = async (expression: string): Promise<unknown> => {
-    const [row] = (await prisma.$queryRawUnsafe(`select ${expression} as raindrop`)) as [Record<string, unknown>];
-    return row['raindrop'];
+  const valuesOf = async (sql: string): Promise<unknown[]> => {
+    const [row] = (await prisma.$queryRawUnsafe(sql)) as [Record<string, unknown>];
+    return Object.values(row);
   };
+  const valueOf = async (expression: string): Promise<unknown> =>
+    (await valuesOf(`select ${expression} as raindrop`))[0];
   const stored: StoredKey[] = [];
   for (const key of keys) {
     if (key.type === 'BigInt' || (await isBigint(key, database, valueOf)) === true) stored.push(key);
@@ -50,6 +55,8 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
     if (hasDigitsOf(sample.id, received)) continue;
     throw new RoundedIdsError(sample.keys[0]!.source.place, 'column', String(sample.id), received, CURES[database]);
   }
+  const placed = keys.map((key) => ({ ...key, place: key.source.place }));
+  const filled = await fillerWarnings(placed, database, (some) => valuesOf(selectOf(some)));
   const isJoining = database === 'postgres' && previewFeatures.includes('relationJoins');
   return {
     exact: stored.map(({ source }) => source.place),
@@ -59,7 +66,8 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
         ({ source }) =>
           `${source.place}: Prisma refuses to read it in relations that relationJoins loads as JSON (P2023). Make the field a ` +
           "BigInt, or load relations with relationLoadStrategy: 'query'",
-      ),
+      )
+      .concat(filled),
   };
 }
 

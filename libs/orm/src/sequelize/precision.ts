@@ -6,9 +6,12 @@ import {
   checkSamples,
   cureOf,
   type DriverSettings,
+  fillerWarnings,
   type NamedKey,
+  type PlacedKey,
   type PrecisionOptions,
   type PrecisionReport,
+  selectOf,
 } from '../precision.js';
 import { isMysql, type Key, keysOf } from './key.js';
 
@@ -16,15 +19,18 @@ import { isMysql, type Key, keysOf } from './key.js';
  * Sends the largest ID of the models' keys through Sequelize's own connection, in one SELECT, and compares the value that
  * a key would have. Await it once the models are defined. Sequelize loads no relations as JSON. On SQLite it first asks
  * each table for the type of its key: a migration may have made it an integer.
- * @returns the exact keys; there are no warnings
+ * @returns the exact keys, and a warning for each that the database still fills
  * @throws RoundedIdsError if digits are lost, with the setting; NoOpenServiceError if the keys' service is not open;
  * ConfigurationError if no model has such a key; Sequelize's error if the database does not answer
  */
 export async function checkPrecision(sequelize: Sequelize, options: PrecisionOptions = {}): Promise<PrecisionReport> {
-  const keys: NamedKey[] = [];
+  const keys: (NamedKey & PlacedKey)[] = [];
   for (const model of Object.values(sequelize.models)) {
     for (const key of keysOf(model as never)) {
-      keys.push({ place: key.place, source: key.type.keys, isText: await isText(sequelize, model.tableName, key) });
+      const { place, field: column, type } = key;
+      const { tableName: table, _schema: schema } = model as unknown as { tableName: string; _schema?: string | null };
+      const isText = await isKeptAsText(sequelize, table, key);
+      keys.push({ place, source: type.keys, isText, schema: schema || undefined, table, column });
     }
   }
   if (keys.length === 0) {
@@ -35,11 +41,15 @@ export async function checkPrecision(sequelize: Sequelize, options: PrecisionOpt
     const [row] = await sequelize.query<Record<string, unknown>>(sql, { type: QueryTypes.SELECT });
     return row!;
   };
-  return checkSamples(keys, options, select, () => cure(sequelize));
+  const { exact } = await checkSamples(keys, options, select, () => cure(sequelize));
+  const dialect = sequelize.getDialect();
+  const database = isMysql(dialect) ? 'mysql' : dialect === 'sqlite' ? 'sqlite' : 'postgres';
+  const valuesOf = async (some: readonly string[]): Promise<unknown[]> => Object.values(await select(selectOf(some)));
+  return { exact, warnings: await fillerWarnings(keys, database, valuesOf) };
 }
 
 /** Whether the database keeps the IDs of this key as texts: on SQLite as the table says, if it is there. */
-async function isText(sequelize: Sequelize, table: string, { type, field }: Key): Promise<boolean> {
+async function isKeptAsText(sequelize: Sequelize, table: string, { type, field }: Key): Promise<boolean> {
   let column = type.toSql();
   if (sequelize.getDialect() === 'sqlite') {
     const sql = 'select type from pragma_table_info(:table) where name = :field';

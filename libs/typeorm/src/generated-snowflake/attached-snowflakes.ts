@@ -4,6 +4,7 @@ import type { IdService } from '@raindrop/node';
 import { attachedTo, attachSnowflakes } from './attach-snowflakes.js';
 import { type EntityLint, report, STRICT_LINT } from './entity-lint.js';
 import { lintServices } from './lint-columns.js';
+import { lookAtColumns, wasLookedAt } from './real-columns.js';
 import type { InsertRun } from './row-claims.js';
 import { UnknownEntityError } from './snowflake-errors.js';
 import type { SnowflakeSource } from './generated-column.js';
@@ -21,9 +22,13 @@ export class AttachedSnowflakes {
     private readonly lint: EntityLint = STRICT_LINT,
   ) {}
 
-  /** @returns detaches; safe to call twice */
+  /**
+   * The first insert looks at the columns in the database, unless that has been done.
+   * @returns detaches; safe to call twice
+   */
   attach(dataSource: DataSource): () => void {
     const subscriber = attachSnowflakes(dataSource, this.source, this.lint);
+    subscriber.look = lookFirst(dataSource, subscriber, this.lint);
     this.subscribers.set(dataSource, subscriber);
     return () => {
       subscriber.detach();
@@ -77,6 +82,24 @@ export class AttachedSnowflakes {
   }
 }
 
+/** Inserts that come first at once share one look. After one that was refused, the next insert looks again. */
+function lookFirst(
+  dataSource: DataSource,
+  subscriber: SnowflakeSubscriber,
+  lint: EntityLint,
+): SnowflakeSubscriber['look'] {
+  if (lint.mode === 'off') return undefined;
+  const { source } = subscriber;
+  let looking: Promise<unknown> | undefined;
+  return async (query) => {
+    if (!wasLookedAt(dataSource, source)) {
+      looking ??= lookAtColumns(dataSource, source, lint, query).finally(() => (looking = undefined));
+      await looking;
+    }
+    subscriber.look = undefined;
+  };
+}
+
 function nameOf(target: EntityTarget<object>): string {
   if (typeof target === 'string') return target;
   if (typeof target === 'function') return target.name;
@@ -97,6 +120,9 @@ export interface AttachOptions {
 /**
  * Lets a service fill the `@GeneratedSnowflake()` columns of a DataSource, without Nest: in scripts, seeds and servers of
  * any kind. In Nest, RaindropModule does it for the application's DataSources.
+ *
+ * The first insert asks the database once whether the columns can hold IDs, as the start of Nest does, and fails with an
+ * EntityLintError if they cannot. A program that reads first awaits `checkPrecision()` instead.
  * @param dataSource initialised; after `destroy()` and `initialize()` attach again
  * @param ids what `openIdService()` returns
  * @returns detaches; safe to call twice

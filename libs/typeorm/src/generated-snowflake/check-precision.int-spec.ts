@@ -56,6 +56,22 @@ describe.each(databaseKinds)('The precision of a DataSource on %s', (kind) => {
     expect(attachedTo(dataSource)).toHaveLength(1);
   });
 
+  it('warns of a key that the database still fills, before and after a service is attached', async () => {
+    const dataSource = await open([Parcel]);
+    const key = {
+      postgres: 'bigserial',
+      sqlite: 'integer',
+      mariadb: 'bigint AUTO_INCREMENT',
+      mysql: 'bigint AUTO_INCREMENT',
+    };
+    await dataSource.query(`CREATE TABLE parcel (id ${key[kind]} PRIMARY KEY)`);
+    const filled = { exact: ['Parcel.id'], warnings: [expect.stringMatching(/^Parcel\.id .*still fills parcel\.id/)] };
+    expect(await checkPrecision(dataSource)).toEqual(filled);
+    attachSnowflakes(dataSource, snowflakeSource());
+    expect(await checkPrecision(dataSource)).toEqual(filled);
+    await dataSource.query('DROP TABLE parcel');
+  });
+
   it('names the settings that round', async () => {
     const typeCast = (field: FieldPacket & { string(): string }, next: () => unknown): unknown =>
       (field.type as unknown) === 'LONGLONG' ? Number(field.string()) : next();

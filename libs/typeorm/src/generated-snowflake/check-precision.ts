@@ -2,10 +2,9 @@ import type { DataSource } from 'typeorm';
 import { ConfigurationError, type Layout } from '@raindrop/core';
 import { attachedTo, attachSnowflakes } from './attach-snowflakes.js';
 import type { EntityLint } from './entity-lint.js';
-import { findColumns, type SnowflakeSource } from './generated-column.js';
+import { findColumns, servicesOf, type SnowflakeSource } from './generated-column.js';
 import { lookAtColumns } from './real-columns.js';
 import { DataSourceNotInitializedError, SnowflakeNotAssignedError } from './snowflake-errors.js';
-import { markOf } from './snowflake-transformer.js';
 
 /** The options of {@link checkPrecision}. */
 export interface PrecisionOptions {
@@ -52,10 +51,8 @@ export async function checkPrecision(
 }
 
 /** The services that columns name, and that are not attached. */
-function missingServices({ entityMetadatas }: DataSource, attached: readonly SnowflakeSource[]): string[] {
-  const columns = entityMetadatas.flatMap((metadata) => metadata.columns);
-  const named = new Set(columns.flatMap((column) => markOf(column.transformer)?.service ?? []));
-  return [...named].filter((name) => !attached.some((each) => each.name === name));
+function missingServices(dataSource: DataSource, attached: readonly SnowflakeSource[]): string[] {
+  return [...servicesOf(dataSource)].filter((name) => !attached.some((each) => each.name === name));
 }
 
 /** Issues nothing: it is attached for the lint, and detached at once. */

@@ -25,7 +25,7 @@ export const STRICT_LINT: EntityLint = {
   warn: (message) => process.emitWarning(message, 'RaindropWarning'),
 };
 
-/** The IDs of some columns would be lost, rounded or refused later. Nothing was attached. */
+/** The IDs of some columns would be lost, rounded or refused later. Nothing was attached, or by an insert nothing was written. */
 export class EntityLintError extends RaindropError {
   readonly errorCode = 'ENTITY_LINT';
 
@@ -48,4 +48,16 @@ export function report(problems: readonly EntityProblem[], { mode, warn }: Entit
 
 function describeProblem({ entity, property, driver, problem, cure }: EntityProblem): string {
   return `${entity}.${property} (${driver}): ${problem}. ${cure}.`;
+}
+
+/** Says that the application's connection does not return an ID as it is. */
+export function roundedProblem(returned: unknown, id: bigint | string): string {
+  return `the DataSource's connection returns ${shown(returned)} for the ID ${id}`;
+}
+
+function shown(value: unknown): string {
+  if (value instanceof Date || typeof value === 'function') return `a ${typeof value}`;
+  return typeof value === 'object' && value !== null
+    ? 'an object'
+    : `${String(value).slice(0, 40)} (a ${typeof value})`;
 }

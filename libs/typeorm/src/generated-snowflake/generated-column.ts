@@ -137,6 +137,12 @@ export function findColumns(
   return { generated: [...generated.values()], references };
 }
 
+/** The names of the services that columns of a DataSource name, attached or not. */
+export function servicesOf({ entityMetadatas }: DataSource): Set<string> {
+  const columns = entityMetadatas.flatMap((metadata) => metadata.columns);
+  return new Set(columns.flatMap((column) => (markOf(column.transformer) ?? attachedMarkOf(column))?.service ?? []));
+}
+
 /** The mark of a column whose service is attached already. */
 function attachedMarkOf(column: ColumnMetadata): SnowflakeMark | undefined {
   return (attachedTransformer(column) as Partial<GeneratedColumn> | undefined)?.mark;

@@ -12,6 +12,7 @@ import {
   text,
 } from '@raindrop/core/internal';
 import { requireSupported } from '@raindrop/node/internal';
+import { guardSynchronize } from './guard-synchronize.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
 import { SnowflakeTransformer } from './snowflake-transformer.js';
 
@@ -142,6 +143,7 @@ function snowflakeColumnOptions(
   declared?: IdProperty,
   isTypeLost = false,
 ): FreeOptions & { type: 'bigint'; primary: boolean; update: false; transformer: SnowflakeTransformer } {
+  guardSynchronize();
   const reader = new OptionReader(options);
   const { primary, ...form } = readOptions(reader, generatedSnowflakeOptions, { declared });
   const column = Object.fromEntries(

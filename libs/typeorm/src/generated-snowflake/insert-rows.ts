@@ -1,8 +1,15 @@
-import { type DataSource, type EntityMetadata, type EntitySubscriberInterface, InsertQueryBuilder } from 'typeorm';
+import {
+  type DataSource,
+  type EntityMetadata,
+  type EntitySubscriberInterface,
+  InsertQueryBuilder,
+  type QueryRunner,
+} from 'typeorm';
 import { dataSourceOf } from '../connection/data-source-of.js';
 import { type GeneratedColumn, generatedColumnsOf } from './generated-column.js';
 import { copyWithout, Execution, type FilledColumn, type FilledRows, rowClaims } from './row-claims.js';
 import type { IdValue } from '@raindrop/core/internal';
+import type { AppQuery } from './real-columns.js';
 import { isSnowflakeSubscriber, type SnowflakeSubscriber } from './snowflake-subscriber.js';
 
 const INSTALLED = Symbol.for('@raindrop/typeorm:insert-rows');
@@ -10,6 +17,7 @@ const INSTALLED = Symbol.for('@raindrop/typeorm:insert-rows');
 /** The used part of a query builder. */
 interface Builder {
   readonly dataSource: DataSource;
+  readonly queryRunner?: QueryRunner;
   expressionMap: ExpressionMap;
   execute: (this: Builder) => Promise<unknown>;
   getQueryAndParameters: (this: Builder) => unknown;
@@ -71,20 +79,54 @@ export function separateRows(): void {
     const columns = generatedColumnsOf(metadata);
     if (columns.length === 0) return execute.call(this);
     keepIds(this.expressionMap, columns);
-    const hasRows = typeof valuesSet === 'object' && insertFromSelect === undefined;
-    if (!callListeners || !hasRows) return execute.call(this);
     const dataSource = dataSourceOf(this);
+    const write = dataSource.subscribers.some(isLooking) ? lookThen(execute) : execute;
+    const hasRows = typeof valuesSet === 'object' && insertFromSelect === undefined;
+    if (!callListeners || !hasRows) return write.call(write === execute ? this : copyOf(this));
     const executed = EXECUTED.get(this) ?? { token: {} };
     EXECUTED.set(this, executed);
     // Holes in the array are no rows.
     const given = [valuesSet].flat<object[]>();
     const run = new Execution(executed.token);
-    const insert = { builder: copyOf(this), dataSource, metadata, given, columns, executed, run, execute };
+    const builder = copyOf(this);
+    const insert = { builder, dataSource, metadata, given, columns, executed, run, execute: write };
     if (executed.filled !== undefined) rowClaims.note(executed.filled);
     executed.filled = undefined;
     const fillers = isAnyoneTold(dataSource, metadata) ? undefined : fillersOf(dataSource, columns);
     return fillers === undefined ? insertTold(insert) : insertFilled(insert, fillers);
   };
+}
+
+/** Whether a service has not looked at its columns in the database yet. */
+function isLooking(subscriber: object): boolean {
+  return isSnowflakeSubscriber(subscriber) && subscriber.look !== undefined;
+}
+
+/** Looks at the columns before the statement is sent, over its own connection: the pool may have no other. */
+function lookThen(execute: Builder['execute']): Builder['execute'] {
+  return async function () {
+    const { queryRunner: runner } = this;
+    const dataSource = dataSourceOf(this);
+    const query: AppQuery = (sql, parameters) =>
+      runner?.isTransactionActive === true && dataSource.options.type === 'postgres'
+        ? queryInSavepoint(runner, sql, parameters)
+        : dataSource.query(sql, parameters, runner);
+    for (const each of dataSource.subscribers.filter(isSnowflakeSubscriber)) await each.look?.(query);
+    return execute.call(this);
+  };
+}
+
+/** In PostgreSQL a statement that fails ends the transaction. The application's own is to go on. */
+async function queryInSavepoint(runner: QueryRunner, sql: string, parameters: unknown[]): Promise<unknown> {
+  await runner.query('SAVEPOINT raindrop_look');
+  try {
+    const rows: unknown = await runner.query(sql, parameters);
+    await runner.query('RELEASE SAVEPOINT raindrop_look');
+    return rows;
+  } catch (error) {
+    await runner.query('ROLLBACK TO SAVEPOINT raindrop_look');
+    throw error;
+  }
 }
 
 /**

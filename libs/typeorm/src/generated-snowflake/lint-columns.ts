@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { wallClock } from '@raindrop/core/internal';
 import type { ColumnMetadata } from './patches.js';
-import { type EntityLint, type EntityProblem, report } from './entity-lint.js';
+import { type EntityLint, type EntityProblem, report, roundedProblem } from './entity-lint.js';
 import { findColumns, type GeneratedColumn, type ReferenceColumn, type SnowflakeSource } from './generated-column.js';
 import { markOf, type SnowflakeMark } from './snowflake-transformer.js';
 import type { IdProperty } from '@raindrop/core/internal';
@@ -173,19 +173,22 @@ function settingFaults({ options, driver }: DataSource): Fault[] {
   const settings = { ...(options as { extra?: object }).extra, ...options } as {
     supportBigNumbers?: boolean;
     parseInt8?: boolean;
+    types?: PostgresTypes;
   };
   if (/^(mysql|mariadb)$/.test(options.type) && settings.supportBigNumbers === false) {
     return [error('supportBigNumbers: false makes mysql2 round IDs', 'Remove it: true is the default')];
   }
   if (options.type !== 'postgres') return [];
+  const own: unknown = settings.types?.getTypeParser?.(20, 'text')?.(LARGE);
+  if (typeof own === 'number') return [error(roundedProblem(own, LARGE), 'Leave int8 (OID 20) out of extra.types')];
   const { types } = (driver as { postgres?: { types?: PostgresTypes } }).postgres ?? {};
-  const parsed = types?.getTypeParser?.(20)?.(LARGE);
+  const parsed = types?.getTypeParser?.(20, 'text')?.(LARGE);
   if (settings.parseInt8 !== true && typeof parsed !== 'number') return [];
   return [error('pg is set to parse int8 as a number, which rounds IDs', 'Remove parseInt8 or the type parser')];
 }
 
 interface PostgresTypes {
-  getTypeParser?(oid: 20): ((text: string) => unknown) | undefined;
+  getTypeParser?(oid: 20, format: 'text'): ((text: string) => unknown) | undefined;
 }
 
 function error(problem: string, cure: string): Fault {

@@ -1,7 +1,8 @@
 import type { DataSource } from 'typeorm';
 import type { Layout } from '@raindrop/core';
 import { largestIdOf } from '@raindrop/core/internal';
-import { type EntityLint, type EntityProblem, report } from './entity-lint.js';
+import { type ColumnFiller, describeFiller, FILLER_SQL, readFiller } from '@raindrop/node/internal';
+import { type EntityLint, type EntityProblem, report, roundedProblem } from './entity-lint.js';
 import {
   findColumns,
   type FoundColumns,
@@ -12,9 +13,9 @@ import {
 import { makeSqliteExact } from './safe-sqlite-integers.js';
 
 /** Runs a statement over the application's own connection. */
-type AppQuery = (sql: string, parameters: unknown[]) => Promise<unknown>;
+export type AppQuery = (sql: string, parameters: unknown[]) => Promise<unknown>;
 
-type Columns = FoundColumns['generated'][number] | FoundColumns['references'][number];
+export type Columns = FoundColumns['generated'][number] | FoundColumns['references'][number];
 
 /** A column as the database has it, with one ID as the application's connection delivers it. */
 interface RealRow {
@@ -23,13 +24,24 @@ interface RealRow {
   readonly place: unknown;
   readonly column: unknown;
   readonly type: unknown;
+  readonly filler: unknown;
+}
+
+/** A column as the database has it. */
+export interface RealColumn {
+  /** As the database's catalogue spells it: `bigint(20) unsigned`. */
+  readonly type: string;
+  readonly filler: ColumnFiller | undefined;
 }
 
 interface Look {
+  readonly family: keyof typeof FILLER_SQL;
   readonly sql: string;
   readonly parameters: unknown[];
   /** The `place` of a column's table in the answer. */
   placeOf(column: Columns): string;
+  /** The schema that statements name. */
+  schemaOf(column: Columns): string | undefined;
   /** The statement of a migration that makes the column fit. */
   migrationOf(column: Columns): string;
   /** Advice: the settings of the driver that may change IDs between database and application. */
@@ -39,8 +51,8 @@ interface Look {
 /**
  * Compares what entities say with what is: in one query over the DataSource's own connection, the largest ID of the
  * layout has to come back digit for digit (a `typeCast` of mysql2, a type parser of pg rounds it), and the columns that
- * hold IDs have to be wide enough in the database. A table that is not there yet is made later, and is no problem. It
- * may be called before a service is attached.
+ * hold IDs have to be wide enough in the database, which should fill no key itself. A table that is not there yet is made
+ * later, and is no problem. It may be called before a service is attached; then the first insert does not repeat it.
  * @returns whether it could look
  * @throws EntityLintError
  */
@@ -51,6 +63,33 @@ export async function lookAtColumns(
   query: AppQuery = (sql, parameters) => dataSource.query(sql, parameters),
 ): Promise<boolean> {
   if (lint.mode === 'off') return false;
+  const isAnswered = await askAndReport(dataSource, service, lint, query);
+  const looked = LOOKED.get(dataSource.entityMetadatas) ?? new Set();
+  LOOKED.set(dataSource.entityMetadatas, looked.add(lookOf(service)));
+  return isAnswered;
+}
+
+/** The looks that refused nothing. A DataSource that is initialized anew has new metadata. */
+const LOOKED = new WeakMap<DataSource['entityMetadatas'], Set<string>>();
+
+/** Whether {@link lookAtColumns} has let the columns of this service pass. */
+export function wasLookedAt(
+  { entityMetadatas }: DataSource,
+  service: Pick<SnowflakeSource, 'name' | 'layout'>,
+): boolean {
+  return LOOKED.get(entityMetadatas)?.has(lookOf(service)) === true;
+}
+
+function lookOf({ name, layout }: Pick<SnowflakeSource, 'name' | 'layout'>): string {
+  return `${largestIdOf(layout)} ${name}`;
+}
+
+async function askAndReport(
+  dataSource: DataSource,
+  service: Pick<SnowflakeSource, 'name' | 'layout'>,
+  lint: EntityLint,
+  query: AppQuery,
+): Promise<boolean> {
   const { generated, references } = findColumns(dataSource, service);
   const columns = [...generated, ...references];
   const exact = generated.find(({ mark }) => mark.as !== 'number');
@@ -65,9 +104,11 @@ export async function lookAtColumns(
     lint.warn(`Could not check the columns of @GeneratedSnowflake() in the database: ${String(error)}`);
     return false;
   }
+  const real = realColumns(rows, look);
   const problems = [
     ...sampleProblems(rows, sample, exact ?? generated[0], look, dataSource),
-    ...typeProblems(rows, columns, service.layout, look, dataSource),
+    ...typeProblems(real, columns, service.layout, look, dataSource),
+    ...fillerProblems(real, generated, look, dataSource),
   ];
   report(problems, lint);
   return true;
@@ -83,29 +124,68 @@ function sampleProblems(
   const id = rows[0]?.id;
   const isExact = ['string', 'number', 'bigint'].includes(typeof id) && String(id) === String(sample);
   if (column === undefined || isExact) return [];
-  const problem = `the DataSource's connection returns ${shown(id)} for the ID ${sample}`;
-  return [problemOf(column, dataSource, 'error', problem, `Let bigints pass unchanged: ${suspect}`)];
+  return [problemOf(column, dataSource, 'error', roundedProblem(id, sample), `Let bigints pass unchanged: ${suspect}`)];
 }
 
+/**
+ * Reads columns from the database's catalogue, before TypeORM changes them.
+ * @returns undefined for a database whose catalogue is not known here; the function it returns answers undefined for a
+ * column that is not there
+ * @throws what the query throws
+ */
+export async function readRealColumns(
+  dataSource: DataSource,
+  columns: readonly Columns[],
+): Promise<((column: Columns) => RealColumn | undefined) | undefined> {
+  const look = lookFor(dataSource, columns, 0n);
+  return look && realColumns(await dataSource.query<RealRow[]>(look.sql, look.parameters), look);
+}
+
+function realColumns(rows: readonly RealRow[], look: Look): (column: Columns) => RealColumn | undefined {
+  const found = new Map<string, RealColumn>();
+  for (const { place, column, type, filler } of rows) {
+    if (typeof type !== 'string' && !Buffer.isBuffer(type)) continue;
+    found.set(keyOf(place, column), { type: String(type), filler: readFiller(filler) });
+  }
+  return (each) => found.get(keyOf(look.placeOf(each), each.column.databaseName));
+}
+
+type RealColumns = ReturnType<typeof realColumns>;
+
 function typeProblems(
-  rows: readonly RealRow[],
+  real: RealColumns,
   columns: readonly Columns[],
   layout: Layout | undefined,
   look: Look,
   dataSource: DataSource,
 ): EntityProblem[] {
-  const types = new Map(rows.map(({ place, column, type }) => [keyOf(place, column), type]));
   return columns.flatMap((each) => {
     const { column } = each;
-    const type = types.get(keyOf(look.placeOf(each), column.databaseName));
-    if (typeof type !== 'string' && !Buffer.isBuffer(type)) return [];
-    const real = realType(String(type), dataSource.options.type, largestIdOf(layout));
-    if (real === undefined) return [];
+    const type = real(each)?.type;
+    if (type === undefined) return [];
+    const fault = realType(type, dataSource.options.type, largestIdOf(layout));
+    if (fault === undefined) return [];
     // Numbers from segments begin at 1, and may never outgrow a small column.
-    const severity = real.isCertain && (layout !== undefined || !real.holdsSmall) ? 'error' : 'warning';
-    const problem = `its column ${column.entityMetadata.tablePath}.${column.databaseName} is ${String(type)} in the database, ${real.problem}`;
+    const severity = fault.isCertain && (layout !== undefined || !fault.holdsSmall) ? 'error' : 'warning';
+    const problem = `its column ${column.entityMetadata.tablePath}.${column.databaseName} is ${type} in the database, ${fault.problem}`;
     const cure = `Migrate it to bigint: ${look.migrationOf(each)}; raindrop adopt writes such migrations, foreign keys included`;
     return [problemOf(each, dataSource, severity, problem, cure)];
+  });
+}
+
+function fillerProblems(
+  real: RealColumns,
+  generated: readonly GeneratedColumn[],
+  look: Look,
+  dataSource: DataSource,
+): EntityProblem[] {
+  return generated.flatMap((each) => {
+    const filler = real(each)?.filler;
+    if (filler === undefined) return [];
+    const { databaseName: column, entityMetadata } = each.column;
+    const place = { schema: look.schemaOf(each), table: entityMetadata.tableName, column };
+    const { problem, cure } = describeFiller(filler, place, look.family);
+    return [problemOf(each, dataSource, 'warning', problem, cure)];
   });
 }
 
@@ -138,12 +218,14 @@ function lookInMysql({ driver }: DataSource, columns: readonly Columns[], sample
   ].map((names) => [...new Set(names)]);
   const [schemas, tables, names] = lists.map((list) => list.map(() => '?').join(', '));
   return {
+    family: 'mysql',
     sql:
       `SELECT CAST('${sample}' AS SIGNED) AS id, CONCAT(c.TABLE_SCHEMA, '.', c.TABLE_NAME) AS place, ` +
-      `c.COLUMN_NAME AS \`column\`, c.COLUMN_TYPE AS type FROM (SELECT 1 AS one) AS o LEFT JOIN information_schema.COLUMNS AS c ` +
+      `c.COLUMN_NAME AS \`column\`, c.COLUMN_TYPE AS type, ${FILLER_SQL.mysql} AS filler FROM (SELECT 1 AS one) AS o LEFT JOIN information_schema.COLUMNS AS c ` +
       `ON c.TABLE_SCHEMA IN (${schemas}) AND c.TABLE_NAME IN (${tables}) AND c.COLUMN_NAME IN (${names})`,
     parameters: lists.flat(),
     placeOf,
+    schemaOf: ({ column }) => column.entityMetadata.database,
     migrationOf: ({ column }) =>
       `ALTER TABLE ${quoted(driver, column.entityMetadata.tablePath)} MODIFY ${driver.escape(column.databaseName)} bigint ` +
       (column.isNullable ? 'NULL' : 'NOT NULL'),
@@ -157,14 +239,17 @@ function lookInPostgres({ driver }: DataSource, columns: readonly Columns[], sam
     return [schema, tableName].flatMap((name) => (name ? driver.escape(name) : [])).join('.');
   };
   return {
+    family: 'postgres',
     sql:
       `SELECT CAST('${sample}' AS bigint) AS id, CAST(t.place AS text) AS place, CAST(a.attname AS text) AS "column", ` +
       // For a domain, its base type.
-      `CASE WHEN y.typbasetype = 0 THEN format_type(a.atttypid, a.atttypmod) ELSE format_type(y.typbasetype, y.typtypmod) END AS type ` +
+      `CASE WHEN y.typbasetype = 0 THEN format_type(a.atttypid, a.atttypmod) ELSE format_type(y.typbasetype, y.typtypmod) END AS type, ` +
+      `${FILLER_SQL.postgres} AS filler ` +
       `FROM unnest(CAST($1 AS text[])) AS t(place) LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = to_regclass(t.place) ` +
       `AND a.attname = ANY (CAST($2 AS text[])) AND NOT a.attisdropped LEFT JOIN pg_catalog.pg_type y ON y.oid = a.atttypid`,
     parameters: [[...new Set(columns.map(placeOf))], [...new Set(columns.map(({ column }) => column.databaseName))]],
     placeOf,
+    schemaOf: ({ column }) => column.entityMetadata.schema,
     migrationOf: (each) =>
       `ALTER TABLE ${placeOf(each)} ALTER COLUMN ${driver.escape(each.column.databaseName)} TYPE bigint`,
     suspect: 'remove the int8 parser (types.setTypeParser(20, ...), parseInt8, extra.types)',
@@ -174,11 +259,13 @@ function lookInPostgres({ driver }: DataSource, columns: readonly Columns[], sam
 function lookInSqlite({ driver }: DataSource, columns: readonly Columns[], sample: bigint): Look {
   const placeOf = ({ column }: Columns): string => column.entityMetadata.tableName;
   return {
+    family: 'sqlite',
     sql:
-      `SELECT CAST('${sample}' AS INTEGER) AS id, t.value AS place, c.name AS "column", c.type AS type ` +
+      `SELECT CAST('${sample}' AS INTEGER) AS id, t.value AS place, c.name AS "column", c.type AS type, ${FILLER_SQL.sqlite} AS filler ` +
       `FROM json_each(?) AS t LEFT JOIN pragma_table_info(t.value) AS c`,
     parameters: [JSON.stringify([...new Set(columns.map(placeOf))])],
     placeOf,
+    schemaOf: () => undefined,
     migrationOf: ({ column }) =>
       `SQLite cannot change a type, so recreate the table ${driver.escape(column.entityMetadata.tableName)} ` +
       `(migration:generate does)`,
@@ -186,7 +273,7 @@ function lookInSqlite({ driver }: DataSource, columns: readonly Columns[], sampl
   };
 }
 
-function quoted(driver: DataSource['driver'], path: string): string {
+export function quoted(driver: DataSource['driver'], path: string): string {
   return path
     .split('.')
     .map((name) => driver.escape(name))
@@ -196,13 +283,6 @@ function quoted(driver: DataSource['driver'], path: string): string {
 /** In lower case: MySQL and SQLite ignore the case of such names, and two names that differ by case only are rare. */
 function keyOf(place: unknown, column: unknown): string {
   return `${String(place)}.${String(column)}`.toLowerCase();
-}
-
-function shown(value: unknown): string {
-  if (value instanceof Date || typeof value === 'function') return `a ${typeof value}`;
-  return typeof value === 'object' && value !== null
-    ? 'an object'
-    : `${String(value).slice(0, 40)} (a ${typeof value})`;
 }
 
 /** The effect of a column's real type on IDs. */

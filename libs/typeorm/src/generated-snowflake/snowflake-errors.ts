@@ -114,3 +114,32 @@ export class UnresolvedRangeError extends RaindropError {
     );
   }
 }
+
+/** A table with rows whose key TypeORM would replace. */
+export interface UnmigratedTable {
+  readonly table: string;
+  readonly rows: number;
+  /** The columns of IDs that are not yet as the entity says, and what they are. */
+  readonly columns: readonly { readonly column: string; readonly problem: string }[];
+}
+
+/** `synchronize` of TypeORM would lose keys of rows. It was stopped before it changed anything. */
+export class UnmigratedTableError extends RaindropError {
+  readonly errorCode = 'UNMIGRATED_TABLE';
+
+  constructor(
+    readonly tables: readonly UnmigratedTable[],
+    /** What makes the tables as the entities say, such as `raindrop adopt --table orders`. */
+    readonly cure: string,
+  ) {
+    const lines = tables.map(({ table, rows, columns }) => {
+      const problems = columns.map(({ column, problem }) => `${column} ${problem}`);
+      return `  - ${table} (${rows} ${rows === 1 ? 'row' : 'rows'}): ${problems.join(', ')}`;
+    });
+    super(
+      `TypeORM's synchronize would drop keys of rows, or fail. It was stopped, and nothing was changed:\n${lines.join('\n')}\n` +
+        `Set synchronize: false, then ${cure} (docs/migration.md). If the rows are worthless, delete them instead.`,
+      { retryable: false },
+    );
+  }
+}

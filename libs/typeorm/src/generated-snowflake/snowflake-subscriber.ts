@@ -3,6 +3,7 @@ import type { GeneratedColumn, SnowflakeSource } from './generated-column.js';
 import { type InsertRun, type Row, rowClaims, RunnerRuns } from './row-claims.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import type { IdValue } from '@raindrop/core/internal';
+import type { AppQuery } from './real-columns.js';
 import type { TypedParameters } from './typed-parameters.js';
 import { listedColumns } from './sql-tokens.js';
 
@@ -22,6 +23,11 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
   /** Inserts that wait for an ID. */
   private waiting = 0;
   private readonly runs = new RunnerRuns();
+  /**
+   * Looks at the columns in the database, before the first insert; undefined once nothing was refused.
+   * @throws EntityLintError
+   */
+  look: ((query: AppQuery) => Promise<void>) | undefined;
 
   constructor(
     readonly source: SnowflakeSource,

@@ -1,0 +1,97 @@
+import type { Dialect } from './dialect.js';
+
+/** What gives a column a value when an insert leaves it out. */
+export interface ColumnFiller {
+  /** `rowid`: SQLite's `integer primary key` is the number of the row. */
+  readonly kind: 'auto_increment' | 'identity' | 'default' | 'rowid' | 'trigger';
+  /** The column's type with `auto_increment`, the expression of a default, the name of a trigger. */
+  readonly detail: string;
+  /** Whether the database counts the values. */
+  readonly isCounter: boolean;
+}
+
+/** A column of a table, and the table's schema if the statement shall name it. */
+export interface FilledColumn {
+  readonly schema?: string | undefined;
+  readonly table: string;
+  readonly column: string;
+}
+
+/**
+ * SQL that tells what fills a column, as text or NULL, for a SELECT from the catalogue. The column's row has the alias `a`
+ * in PostgreSQL's `pg_attribute` and `c` in MySQL's `information_schema.COLUMNS` and SQLite's `pragma_table_info(t.value)`.
+ * A trigger counts if it assigns to the column of the new row, and if the account may see it.
+ */
+export const FILLER_SQL: Readonly<Record<Dialect['family'], string>> = {
+  postgres:
+    `COALESCE(CASE WHEN a.attidentity <> '' THEN 'identity ' END, (SELECT 'default ' || pg_catalog.pg_get_expr(f.adbin, f.adrelid) ` +
+    `FROM pg_catalog.pg_attrdef f WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum), (SELECT 'trigger ' || g.tgname ` +
+    `FROM pg_catalog.pg_trigger g JOIN pg_catalog.pg_proc p ON p.oid = g.tgfoid WHERE g.tgrelid = a.attrelid ` +
+    // For each row, before an insert. Some ORMs replace question marks.
+    `AND NOT g.tgisinternal AND g.tgenabled <> 'D' AND (g.tgtype & 7) = 7 AND p.prosrc ~* replace(` +
+    `'new[.]"{0,1}NAME"{0,1}[[:space:]]*:=|(begin|then|else|loop|into|;)[[:space:]]*new[.]"{0,1}NAME"{0,1}[[:space:]]*(=|;|from[[:space:]])', ` +
+    `'NAME', regexp_replace(a.attname, '[^[:alnum:]_]', '.', 'g')) LIMIT 1))`,
+  mysql:
+    `COALESCE(CASE WHEN c.EXTRA LIKE '%auto_increment%' THEN CONCAT('auto_increment ', c.COLUMN_TYPE) END, ` +
+    // MariaDB writes a default of NULL as a text.
+    `CASE WHEN c.COLUMN_DEFAULT <> 'NULL' THEN CONCAT('default ', c.COLUMN_DEFAULT) END, (SELECT CONCAT('trigger ', g.TRIGGER_NAME) ` +
+    `FROM information_schema.TRIGGERS AS g WHERE g.EVENT_OBJECT_SCHEMA = c.TABLE_SCHEMA AND g.EVENT_OBJECT_TABLE = c.TABLE_NAME ` +
+    `AND g.ACTION_TIMING = 'BEFORE' AND g.EVENT_MANIPULATION = 'INSERT' AND LOCATE(CONCAT('setnew.', LOWER(c.COLUMN_NAME), '='), ` +
+    `REPLACE(REPLACE(${packed('g.ACTION_STATEMENT', ['`', 'CHAR(9)', 'CHAR(10)', 'CHAR(13)'])}, ':=', '='), ',new.', 'setnew.')) > 0 LIMIT 1))`,
+  sqlite:
+    `COALESCE(CASE WHEN lower(c.type) = 'integer' AND c.pk = 1 AND (SELECT COUNT(*) FROM pragma_table_info(t.value) AS k WHERE k.pk > 0) = 1 ` +
+    `AND NOT EXISTS (SELECT 1 FROM sqlite_master AS m WHERE m.type = 'table' AND lower(m.name) = lower(t.value) ` +
+    `AND m.sql LIKE '%)%without%rowid%') THEN 'rowid ' END, ` +
+    `CASE WHEN upper(c.dflt_value) <> 'NULL' THEN 'default ' || c.dflt_value END, (SELECT 'trigger ' || m.name FROM sqlite_master AS m ` +
+    `WHERE m.type = 'trigger' AND lower(m.tbl_name) = lower(t.value) AND instr(${packed('m.sql', ['`', '"', 'char(9)', 'char(10)', 'char(13)'])}, ` +
+    `'afterinserton') > 0 AND instr(replace(${packed('m.sql', ['`', '"', 'char(9)', 'char(10)', 'char(13)'])}, ',', 'set'), ` +
+    `'set' || lower(c.name) || '=') > 0 LIMIT 1))`,
+};
+
+/** SQL for a text in lower case without blanks and these characters. */
+function packed(text: string, without: readonly string[]): string {
+  return [' ', ...without].reduce(
+    (sql, each) => `REPLACE(${sql}, ${/^char/i.test(each) ? each : `'${each}'`}, '')`,
+    `LOWER(${text})`,
+  );
+}
+
+/** Reads the answer to {@link FILLER_SQL}: undefined if nothing fills the column. */
+export function readFiller(answer: unknown): ColumnFiller | undefined {
+  const [, kind, detail] =
+    /^(\w+) ([^]*)$/.exec(Buffer.isBuffer(answer) ? String(answer) : ((answer ?? '') as string)) ?? [];
+  if (kind === undefined) return undefined;
+  const isCounter = kind === 'default' ? detail!.includes('nextval(') : kind !== 'trigger';
+  return { kind: kind as ColumnFiller['kind'], detail: detail!, isCounter };
+}
+
+/** Says what fills a column of IDs, and which statement ends it. */
+export function describeFiller(
+  { kind, detail }: ColumnFiller,
+  { schema, table: name, column: key }: FilledColumn,
+  family: Dialect['family'],
+): { readonly problem: string; readonly cure: string } {
+  const quote = (each: string): string =>
+    family === 'mysql' ? `\`${each.replaceAll('`', '``')}\`` : `"${each.replaceAll('"', '""')}"`;
+  const table = [schema, name].flatMap((each) => (each ? quote(each) : [])).join('.');
+  const column = quote(key);
+  const what = { rowid: 'integer primary key', default: `default ${detail}`, trigger: `trigger ${detail}` }[
+    kind as 'rowid'
+  ];
+  const anew =
+    `SQLite cannot change a column: make the table anew with ${column} bigint NOT NULL, or text NOT NULL if the ORM keeps IDs ` +
+    'as texts, copy the rows, and rename it';
+  const cures = {
+    rowid: anew,
+    auto_increment: `ALTER TABLE ${table} MODIFY ${column} ${/^bigint/i.test(detail) ? detail : 'bigint'} NOT NULL`,
+    identity: `ALTER TABLE ${table} ALTER COLUMN ${column} DROP IDENTITY`,
+    default: family === 'sqlite' ? anew : `ALTER TABLE ${table} ALTER COLUMN ${column} DROP DEFAULT`,
+    trigger: `DROP TRIGGER ${quote(detail)}${family === 'postgres' ? ` ON ${table}` : ''}, or take the key out of it`,
+  };
+  return {
+    problem:
+      `the database still fills ${name}.${key} (${what ?? kind}): an insert that bypasses Raindrop gets a key of the ` +
+      `database and no error`,
+    cure: cures[kind],
+  };
+}
