@@ -171,7 +171,10 @@ async function checkDatabase(
 ): Promise<Finding[]> {
   const check = checkOf(orm, require);
   if (check === undefined) {
-    return [warn(CHECK, `${name}: ${orm.entries[0]} is not installed there`, `npm install ${orm.entries[0]}`)];
+    const [entry] = orm.entries;
+    const packageName = entry!.split('/', 2).join('/');
+    const cure = `install ${packageName} there, from where @raindrop/cli came`;
+    return [warn(CHECK, `${name}: ${entry} is not installed there`, cure)];
   }
   // TypeORM takes IDs of 63 bits where no layout is known.
   const known = layout ?? (orm.title === 'TypeORM' ? undefined : { bits: 63 });

@@ -125,7 +125,7 @@ function planInit(project: NestProject, type: SupportedDatabase | undefined, now
       ...(missing.includes('better-sqlite3@13')
         ? [`npm pkg set 'overrides.typeorm.better-sqlite3=$better-sqlite3'`]
         : []),
-      ...(missing.length > 0 ? [`npm install ${missing.join(' ')}`] : []),
+      ...installing(missing),
       ...(isOnServer ? [SET_URL] : []),
       ...(hasOrm ? [`add Order and the migrations of ${files[1]!.file} to the options of your TypeOrmModule`] : []),
       ...hooksRemaining(project),
@@ -157,7 +157,7 @@ function planModule(project: NestProject, type: SupportedDatabase | undefined): 
     files: [],
     module: { file: named, text: module.with([IMPORT], [element]) },
     remaining: [
-      ...(missing.length > 0 ? [`npm install ${missing.join(' ')}`] : []),
+      ...installing(missing),
       ...(hasTypeorm || Object.values(DRIVERS).some((each) => packages.includes(each))
         ? []
         : [`npm install ${driver}`]),
@@ -169,6 +169,16 @@ function planModule(project: NestProject, type: SupportedDatabase | undefined): 
       ...hooksRemaining(project),
     ],
   };
+}
+
+/** Before the release anybody may own the names of our packages on npm. */
+function installing(missing: readonly string[]): string[] {
+  const isOurs = (name: string): boolean => name.startsWith('@raindrop/');
+  const [ours, others] = [missing.filter(isOurs), missing.filter((each) => !isOurs(each))];
+  return [
+    ...(ours.length > 0 ? [`install ${ours.join(' and ')} from where @raindrop/cli came (README.md, Install)`] : []),
+    ...(others.length > 0 ? [`npm install ${others.join(' ')}`] : []),
+  ];
 }
 
 function hooksRemaining({ hasShutdownHooks }: NestProject): string[] {
