@@ -10,7 +10,7 @@ export const fileWorkers = (folder: string): ReservingAssigner => ({
   defaultWaitMs: ({ leaseMs, graceMs }) => leaseMs + graceMs + 10_000,
 });
 
-type Bar = Pick<WorkerTable, 'barredUntilMs'>;
+type Bar = Pick<WorkerTable, 'barredUntilMs' | 'servedAlone'>;
 
 /** Worker rows in plain files, which have no clock of their own. */
 export class PlainFileStore implements WorkerStore {
@@ -62,8 +62,8 @@ export class PlainFileStore implements WorkerStore {
   async fence(request: FenceRequest): Promise<number> {
     const fenced = await this.files.change((content) => {
       const now = { nowMs: Date.now(), deleted: [], ...content };
-      const { rows, barredUntilMs } = fencedTable(now, request);
-      Object.assign(content, { rows, barredUntilMs });
+      const { rows, barredUntilMs, servedAlone } = fencedTable(now, request);
+      Object.assign(content, { rows, barredUntilMs, servedAlone });
       return rows.length;
     });
     return fenced ?? 0;

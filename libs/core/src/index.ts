@@ -110,6 +110,7 @@ export { typedId, type TypedId, type TypedIdCodec } from './codec/typed-id.js';
 
 export {
   type FenceRequest,
+  type ServedAlone,
   type KnownLayouts,
   type Odometer,
   type SampleRequest,

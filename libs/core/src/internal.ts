@@ -59,16 +59,16 @@ export {
   judgeFence,
   latestTimes,
   type LatestTimes,
-  noteServedAlone,
-  SERVED_ALONE,
   stateAfterFence,
 } from './lease/fence.js';
 export {
+  aloneAfterLoss,
   barOf,
   believedFromMs,
   FailoverGuard,
   FormerPrimaryError,
   judgeServer,
+  layoutsLostUntilMs,
   MOST_LOOKS,
   raiseOdometersTo,
   type BelievedServer,

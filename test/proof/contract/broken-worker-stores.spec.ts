@@ -191,7 +191,8 @@ describe('The contract of worker stores', () => {
       'fences rows that are added later: the table may have lacked them, and their holders issued on',
       'makes no fence by a clock that is an hour behind: by a right one, or none',
       'refuses a fence where IDs were granted far beyond it, unless the operator says up to when',
-      'leaves odometers where one layout alone has served, and notes how far that may have come',
+      'takes a fence for a loss of layouts, unless the operator states which one alone has served',
+      'leaves the odometers of other layouts where one alone has served',
     ]);
   });
 

@@ -85,7 +85,7 @@ export const SEARCHES: Readonly<Record<string, NamedSearch>> = {
   },
   'one-layout-stated': {
     about: 'Control: the operator states that only one layout has served since the backup, and the other one has.',
-    ...{ rules: { ...RULES, statesServedAlone: 'L1' }, past: CANARY, finds: 'a repeat', depth: 4 },
+    ...{ rules: { ...RULES, statesServedAlone: 'L1' }, past: CANARY, finds: 'a repeat', depth: 5 },
     alphabet: [...LAYOUT_ACTS, BACKUP, RESTORE],
   },
   'one-layout-stated-rightly': {

@@ -2,7 +2,7 @@ import { resolveLayout } from '../../../libs/core/src/layout/layout-options.js';
 import { sessionAgesOf } from '../../../libs/core/src/lease/grant-reach.js';
 import { ClockSkewError } from '../../../libs/core/src/lease/lease-errors.js';
 import { type LeaseOptions, resolveLeaseOptions } from '../../../libs/core/src/lease/lease-options.js';
-import { ClockBehindError, noteServedAlone } from '../../../libs/core/src/lease/fence.js';
+import { ClockBehindError } from '../../../libs/core/src/lease/fence.js';
 import { MemoryWorkerStore, type MemoryWorkerTable } from '../../../libs/core/src/lease/memory-worker-store.js';
 import type { SampleRequest, WorkerSample, WorkerTable } from '../../../libs/core/src/lease/worker-store.js';
 import { FaultStore } from '../../support/engine/fault-store.js';
@@ -292,7 +292,8 @@ export class World {
     const { servedSinceBackup: since } = this;
     const only = rules.statesServedAlone === 'only one' ? [...since] : ['L1' as const];
     const isStated = rules.statesServedAlone !== 'none' && only.length === 1;
-    const request = { aheadMs: AHEAD_MS, maxClockSkewMs, onlyThisLayout: isStated };
+    const statement = isStated ? { servedAlone: LAYOUTS[only[0]!].layout.fingerprint } : {};
+    const request = { aheadMs: AHEAD_MS, maxClockSkewMs, ...statement };
     const isRefused = await store.fence(request).then(
       () => false,
       (error: unknown) => error instanceof ClockBehindError,
@@ -300,7 +301,6 @@ export class World {
     // The operator corrects the clocks, or waits.
     if (isRefused) return;
     for (const name of rules.namesLayouts ? since : []) await store.rememberLayout(LAYOUTS[name].layout.fingerprint);
-    if (isStated) await noteServedAlone(store, await store.readTable(), LAYOUTS[only[0]!].layout.fingerprint);
     this.mustFence = false;
   }
 

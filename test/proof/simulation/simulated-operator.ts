@@ -1,6 +1,5 @@
 import { type FenceRequest, type Layout, RaindropError } from '@raindrop/core';
 import {
-  noteServedAlone,
   ClockBehindError,
   ClockSkewError,
   MemoryWorkerStore,
@@ -70,9 +69,8 @@ export class SimulatedOperator {
           () => this.database.presentWall,
           this.database.servers === undefined ? 0 : sessionAgesOf(lease).reachMs,
         );
-        await this.fenceOnce(store, lease, { onlyThisLayout }, fencing.ifAhead);
+        await this.fenceOnce(store, lease, onlyThisLayout ? { servedAlone: starting } : {}, fencing.ifAhead);
         await store.rememberLayout(fingerprint);
-        if (onlyThisLayout) await noteServedAlone(store, await store.readTable(), fingerprint);
       }
     }
     this.database.wasFenced();

@@ -128,7 +128,7 @@ export class Boilerplate {
     const [, added, removed] = /(\d+) insertions?\(\+\), (\d+) deletions?/.exec(
       await this.run('git diff --shortstat src'),
     )!;
-    return `adds ${added} lines, removes ${removed}`;
+    return `adds ${added} lines and removes ${removed}`;
   }
 
   /** The command line of Raindrop, as it is installed in the application. */

@@ -1,5 +1,5 @@
 import { RetryableError } from '../raindrop-error.js';
-import type { Odometer, WorkerRow, WorkerTable } from './worker-store.js';
+import type { Odometer, ServedAlone, WorkerRow, WorkerTable } from './worker-store.js';
 
 /** The server whose rows this process believed last. */
 export interface BelievedServer {
@@ -30,6 +30,8 @@ export interface StoreTerm extends BelievedServer {
   readonly reachMs: number;
   /** Until when a fence bars every row, Unix ms; see fence.ts. Left out before the first one. */
   readonly fencedUntilMs?: number;
+  /** What the last fence states of a layout. Left out where it states nothing. */
+  readonly servedAlone?: ServedAlone;
 }
 
 /** How this process treats the server that answers. */
@@ -46,6 +48,8 @@ export interface ServerVerdict {
   readonly lostUntilMs: number;
   /** The same, and until when a fence bars every row. */
   readonly barredUntilMs: number;
+  /** As {@link StoreTerm} has it, for losses too. */
+  readonly servedAlone?: ServedAlone;
 }
 
 /**
@@ -85,7 +89,13 @@ export function judgeServer(
     failoverNumber: isNewFailover || knownTerm === undefined ? Math.max(least, nowMs) : failoverNumber,
     lostUntilMs,
     barredUntilMs: Math.max(lostUntilMs, seen.fencedUntilMs ?? 0),
+    ...(seen.servedAlone && { servedAlone: aloneAfterLoss(seen.servedAlone, lostUntilMs) }),
   };
+}
+
+/** What an operator has stated, after a loss of commits up to `untilMs`. */
+export function aloneAfterLoss({ layout, lostUntilMs }: ServedAlone, untilMs: number): ServedAlone {
+  return { layout, lostUntilMs: Math.max(lostUntilMs, untilMs) };
 }
 
 function isUnrecordedFailover(seen: StoreTerm, believed: BelievedServer | undefined): boolean {
@@ -216,8 +226,12 @@ export class FailoverGuard {
 }
 
 /** What a table tells of losses and fences: nothing if there was neither. */
-export function barOf({ barredUntilMs }: Pick<ServerVerdict, 'barredUntilMs'>): Pick<WorkerTable, 'barredUntilMs'> {
-  return barredUntilMs === 0 ? {} : { barredUntilMs };
+export function barOf({
+  barredUntilMs,
+  servedAlone,
+}: Pick<ServerVerdict, 'barredUntilMs' | 'servedAlone'>): Pick<WorkerTable, 'barredUntilMs' | 'servedAlone'> {
+  if (barredUntilMs === 0) return {};
+  return { barredUntilMs, ...(servedAlone && { servedAlone }) };
 }
 
 /**
@@ -243,6 +257,15 @@ export function believedFromMs({
   lostUntilMs = 0,
 }: Pick<WorkerTable, 'barredUntilMs' | 'lostUntilMs'>): number {
   return Math.max(barredUntilMs, lostUntilMs);
+}
+
+/** Up to when other layouts may have issued that no row shows, for a start with this one, Unix ms; 0 when none may. */
+export function layoutsLostUntilMs(
+  table: Pick<WorkerTable, 'barredUntilMs' | 'lostUntilMs' | 'servedAlone'>,
+  layout: string,
+): number {
+  const { servedAlone } = table;
+  return servedAlone?.layout === layout ? servedAlone.lostUntilMs : believedFromMs(table);
 }
 
 /** The row with both odometers at the end of that moment's tick at least: below it they are not believed. */

@@ -4,8 +4,8 @@ import {
   type FenceRequest,
   isForeign,
   type Odometer,
+  type ServedAlone,
   type WorkerRow,
-  type WorkerStore,
   type WorkerTable,
 } from './worker-store.js';
 
@@ -33,20 +33,18 @@ import {
  *
  * **Layouts.** A layout of the store may have issued up to the fence's end, as after a loss of commits. A layout that
  * served after the backup only has left no trace: the operator names it, by a fence with its options. Where the operator
- * states that one layout alone has served since (`onlyThisLayout`), odometers tell how far others have come, and stay. Only
- * the stated layout is judged by them: see {@link noteServedAlone}.
+ * states that one layout alone has served since (`servedAlone`), that one is judged by the rows: they tell how far others
+ * have come, and theirs keep their odometers. Every other layout is judged as after any fence, whichever starts first.
  *
- * **Bounds only rise.** An earlier bar, the bar of a recorded loss and later odometers stay. `issuedUntilMs` takes them back
- * to the fence's end.
+ * **Bounds only rise.** An earlier bar, the bar of a recorded loss and later odometers stay, also for a layout of which a
+ * later fence states that it has served alone. `issuedUntilMs` takes them back to the fence's end.
  *
  * Example, with the defaults: a backup of 12:00 is restored, and fenced at 15:00:00. All rows are barred until 15:03:38. A
  * layout that was rolled back at 14:50, and whose IDs are those of ours 15 s later, bars ours until 15:03:53.
  */
 
 /** What a store keeps of losses and fences. */
-export interface FencedState extends Pick<StoreTerm, 'failoverNumber' | 'lostAtMs' | 'reachMs'> {
-  readonly fencedUntilMs?: number;
-}
+export type FencedState = Pick<StoreTerm, 'failoverNumber' | 'lostAtMs' | 'reachMs' | 'fencedUntilMs' | 'servedAlone'>;
 
 /**
  * By how much a fence raises the failover number, ms: the fenced server then comes after all others, also after one
@@ -69,9 +67,6 @@ export function fenceMs({ aheadMs }: Pick<FenceRequest, 'aheadMs'>, reachMs: num
   return Math.max(aheadMs, reachMs, ownReachMs);
 }
 
-/** The sequence that {@link noteServedAlone} writes. A process is granted a lower one; a fence or a loss raises to a higher one. */
-export const SERVED_ALONE = Number.MAX_SAFE_INTEGER - 1;
-
 /** When a fence is made, and how long it lasts. */
 export interface FenceTime {
   /** The store's clock, Unix ms. */
@@ -85,31 +80,36 @@ export interface FenceTime {
 /** The state after a fence. */
 export function stateAfterFence<State extends FencedState>(
   state: State,
-  { issuedUntilMs }: FenceRequest,
+  { issuedUntilMs, servedAlone: layout }: FenceRequest,
   { nowMs, fromMs, forMs }: FenceTime,
-): State & Required<FencedState> {
+): State & { readonly fencedUntilMs: number } {
+  const { servedAlone, ...others } = state;
   const { lostAtMs, fencedUntilMs = 0 } = state;
+  const endMs = Math.max(issuedUntilMs ?? fencedUntilMs, fromMs + forMs);
+  const lostUntilMs = servedAlone && servedAlone.layout === layout ? servedAlone.lostUntilMs : fencedUntilMs;
   return {
-    ...state,
+    ...(others as State),
     failoverNumber: Math.max(state.failoverNumber, nowMs) + FENCE_FAILOVERS_MS,
     lostAtMs: issuedUntilMs === undefined ? lostAtMs : Math.min(lostAtMs, nowMs),
-    fencedUntilMs: Math.max(issuedUntilMs ?? fencedUntilMs, fromMs + forMs),
+    fencedUntilMs: endMs,
+    ...(layout !== undefined && { servedAlone: { layout, lostUntilMs: Math.min(lostUntilMs, endMs) } }),
   };
 }
 
 /**
  * The row that a fence leaves, which ends at `untilMs`; `nowMs` is the store's clock. A later odometer stays, unless the
  * operator states up to when IDs were issued: then it tells of none. Where the operator states that one layout alone has
- * served, the odometers go on telling how far others have come: the bar is enough.
+ * served, a row of another one goes on telling how far that has come: the bar is enough.
  */
 export function fencedRow(
   row: WorkerRow,
-  { issuedUntilMs, onlyThisLayout = false }: Pick<FenceRequest, 'issuedUntilMs' | 'onlyThisLayout'>,
+  { issuedUntilMs, servedAlone }: Pick<FenceRequest, 'issuedUntilMs' | 'servedAlone'>,
   { nowMs, untilMs }: { readonly nowMs: number; readonly untilMs: number },
 ): WorkerRow {
+  const tellsOfAnother = servedAlone !== undefined && row.layout !== '' && row.layout !== servedAlone;
   const fenced = (odometer: Odometer): Odometer => {
     const isLater = odometer.ms > untilMs;
-    if (isLater ? issuedUntilMs === undefined : onlyThisLayout) return odometer;
+    if (isLater ? issuedUntilMs === undefined : tellsOfAnother) return odometer;
     return { ms: untilMs, sequence: Number.MAX_SAFE_INTEGER };
   };
   const odometers = [fenced(row.odometers[0]), fenced(row.odometers[1])] as const;
@@ -118,18 +118,22 @@ export function fencedRow(
 }
 
 /**
- * The table that a fence leaves, for a store that cannot lose what it has acknowledged: its rows, deleted ones too, and
- * `barredUntilMs`. The store replaces all of them at one moment.
+ * The table that a fence leaves, for a store that cannot lose what it has acknowledged: its rows, deleted ones too,
+ * `barredUntilMs` and `servedAlone`. The store replaces all of them at one moment.
  * @throws ClockBehindError
  */
 export function fencedTable(
   table: WorkerTable,
   request: FenceRequest,
-): WorkerTable & { readonly barredUntilMs: number } {
-  const { nowMs } = table;
+): Omit<WorkerTable, 'servedAlone'> & {
+  readonly barredUntilMs: number;
+  readonly servedAlone: ServedAlone | undefined;
+} {
+  const { nowMs, servedAlone } = table;
   const times = { ...latestTimes([...table.rows, ...table.deleted]), lostAtMs: 0 };
   const at = judgeFence(times, request, { nowMs, forMs: request.aheadMs });
-  const before = { failoverNumber: 0, lostAtMs: 0, reachMs: 0, fencedUntilMs: believedFromMs(table) };
+  const bar = { fencedUntilMs: believedFromMs(table), ...(servedAlone && { servedAlone }) };
+  const before: FencedState = { failoverNumber: 0, lostAtMs: 0, reachMs: 0, ...bar };
   const after = stateAfterFence(before, request, at);
   const fenced = (row: WorkerRow): WorkerRow => fencedRow(row, request, { nowMs, untilMs: after.fencedUntilMs });
   return {
@@ -137,51 +141,15 @@ export function fencedTable(
     rows: table.rows.map(fenced),
     deleted: table.deleted.map(fenced),
     barredUntilMs: after.fencedUntilMs,
+    servedAlone: after.servedAlone,
   };
-}
-
-/**
- * Notes, after a fence, the layout of which the operator states that it alone has served: one row counts as granted to it, up
- * to 1 ms past the bar. So it is not shut out by others: see `judgeLayouts`. Others are judged against the bar, as after any
- * fence. Without a row that may be written, the stated layout waits as others do.
- * @param table read after the fence
- */
-export async function noteServedAlone(
-  store: Pick<WorkerStore, 'write'>,
-  table: WorkerTable,
-  layout: string,
-): Promise<void> {
-  const granted: Odometer = { ms: believedFromMs(table) + 1, sequence: SERVED_ALONE };
-  for (const row of table.rows) {
-    if (isForeign(row)) continue;
-    const { id, version, token, holder, code } = row;
-    const isWritten = await store.write({
-      id,
-      expected: { version, token },
-      token: '',
-      holder,
-      layout,
-      lane: 0,
-      odometers: [granted, othersEnd(row, layout)],
-      code,
-      timeUnit: 0,
-      leaseMs: 0,
-    });
-    if (isWritten) return;
-  }
-}
-
-/** How far layouts other than this one have come in a row: see `lastTickTouched`. */
-function othersEnd({ layout: last, odometers: [a, b] }: WorkerRow, layout: string): Odometer {
-  const isFirstLater = a.ms > b.ms || (a.ms === b.ms && a.sequence > b.sequence);
-  return isFirstLater === (last === layout) ? b : a;
 }
 
 /** The latest times that a store has; 0 for none. */
 export interface LatestTimes {
   /** When a process of ours, or a fence, wrote a row, Unix ms. */
   readonly writtenMs: number;
-  /** Up to when a row was granted, Unix ms. What a fence has raised or noted, or a loss has raised, is no grant. */
+  /** Up to when a row was granted, Unix ms. What a fence or a loss has raised is no grant. */
   readonly grantedMs: number;
 }
 
@@ -190,9 +158,9 @@ export function latestTimes(rows: Iterable<WorkerRow>): LatestTimes {
   let [writtenMs, grantedMs] = [0, 0];
   for (const row of rows) {
     writtenMs = Math.max(writtenMs, writtenAtMs(row));
-    if (isForeign(row)) continue;
+    // Also in a row that another program has taken since: it writes no odometer.
     for (const { ms, sequence } of row.odometers) {
-      if (sequence < SERVED_ALONE) grantedMs = Math.max(grantedMs, ms);
+      if (sequence < Number.MAX_SAFE_INTEGER) grantedMs = Math.max(grantedMs, ms);
     }
   }
   return { writtenMs, grantedMs };

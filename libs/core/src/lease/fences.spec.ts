@@ -1,75 +1,25 @@
-import { FaultStore } from '../../../../test/support/engine/fault-store.js';
+import {
+  fence,
+  fingerprintOf,
+  LARGER,
+  NO_STATE,
+  onServer,
+  OURS,
+  processAt,
+  REACH_MS,
+  reachOf,
+  served,
+  starting,
+  EARLIER_MS,
+} from '../../../../test/support/engine/fence-bench.js';
 import { KeeperBench, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import { live, repeats } from '../../../../test/support/engine/live.js';
 import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 import type { LayoutOptions } from '../layout/layout-options.js';
-import { noteServedAlone } from './fence.js';
-import { sessionAgesOf } from './grant-reach.js';
 import { chooseLayout } from './layout-choice.js';
-import { type LeaseOptions, resolveLeaseOptions } from './lease-options.js';
 import { MemoryWorkerStore } from './memory-worker-store.js';
-import type { FenceRequest } from './worker-store.js';
 
 const DAY_MS = 86_400_000;
-/** What `fenceWorkers` takes by default: horizonMs + 3 * maxClockSkewMs. */
-const AHEAD_MS = 155_000;
-const reachOf = (lease: LeaseOptions): number => sessionAgesOf(resolveLeaseOptions(lease)).reachMs;
-const REACH_MS = reachOf({});
-
-interface Place {
-  readonly database: WorkerDatabase;
-  /** Of the process that runs there, from the database's on, ms. */
-  readonly aheadMs?: number;
-  readonly layout?: Partial<LayoutOptions>;
-  readonly lease?: LeaseOptions;
-}
-
-function processAt(seed: number, { database, aheadMs = 0, layout = { serviceMaxWorkId: 2 }, lease = {} }: Place) {
-  return new KeeperBench({
-    ...{ database, seed, layout, wall: database.time.wall + aheadMs, lease: { ...lease, waitForWorkerMs: 600_000 } },
-    makeStore: (_, time) => new FaultStore(database.table, time, database.time, reachOf(lease)),
-  });
-}
-
-function starting(seed: number, place: Place): KeeperBench {
-  const bench = processAt(seed, place);
-  void bench.keeper.start().catch(() => undefined);
-  return bench;
-}
-
-/** An operator, who may have other options than the services, and states that `only` has served. */
-async function fence(
-  { table, time }: WorkerDatabase,
-  lease: LeaseOptions = {},
-  { only, ...more }: Partial<FenceRequest> & { readonly only?: string } = {},
-): Promise<number> {
-  const store = new MemoryWorkerStore(table, () => time.wall, reachOf(lease));
-  const rows = await store.fence(fenceRequest(AHEAD_MS, { ...more, onlyThisLayout: only !== undefined }));
-  if (only === undefined) return rows;
-  await store.rememberLayout(only);
-  await noteServedAlone(store, await store.readTable(), only);
-  return rows;
-}
-
-const fingerprintOf = (database: WorkerDatabase, layout?: Partial<LayoutOptions>): string =>
-  processAt(9, { database, ...(layout && { layout }) }).resolved.layout.fingerprint;
-
-const onServer = (term: string): WorkerDatabase => {
-  const database = new WorkerDatabase();
-  database.table.term = term;
-  return database;
-};
-
-const EPOCH_MS = Date.parse('2024-01-01');
-/** Longer than a fence bars. */
-const EARLIER_MS = 300_000;
-/** Ours, and a layout with the same bits whose IDs are larger: they are those of ours 300 s later. */
-const OURS = { serviceMaxWorkId: 1, startTimeStamp: EPOCH_MS };
-const LARGER = { serviceMaxWorkId: 1, startTimeStamp: EPOCH_MS - EARLIER_MS };
-
-/** The state of a table that was dumped without it. */
-const NO_STATE = { knownTerm: undefined, failoverNumber: 0, lostAtMs: 0, reachMs: 0 };
-
 describe('a fence of a table that was restored to another server', () => {
   it.each([
     ['with its state', true],
@@ -97,7 +47,7 @@ it('a fence of a table that was restored to another server bars it from that mom
   const database = onServer('server 1');
   await served(1, { database }, 2_000);
   database.table.term = 'server 2';
-  await fence(database, {}, { only: fingerprintOf(database) });
+  await fence(database, {}, { servedAlone: fingerprintOf(database) });
   await database.advance(REACH_MS + 1_000);
   const next = starting(2, { database });
   await live(5_000, next);
@@ -285,7 +235,7 @@ describe('after a fence', () => {
       holder.kill();
       database.table.term = 'server 2';
     }
-    const stated = onlyThisLayout ? { only: fingerprintOf(database, ours) } : {};
+    const stated = onlyThisLayout ? { servedAlone: fingerprintOf(database, ours) } : {};
     await fence(database, {}, stated);
     // Once more, as an operator may.
     await fence(database, {}, stated);
@@ -299,7 +249,7 @@ describe('after a fence', () => {
       const database = onServer(term);
       const store = new MemoryWorkerStore(database.table, () => database.time.wall, REACH_MS);
       await store.prepare({ min: 1, max: 3 });
-      await fence(database, {}, served && { only: fingerprintOf(database, served) });
+      await fence(database, {}, served && { servedAlone: fingerprintOf(database, served) });
       const { layout } = processAt(9, { database }).resolved;
       const choice = chooseLayout(await store.readTable(), layout, { graceMs: 0, adoptForeign: false });
       return choice.layout.fingerprint;
@@ -314,14 +264,6 @@ describe('after a fence', () => {
     });
   });
 });
-
-/** A process that issues for so long, and stops. */
-async function served(seed: number, place: Place, forMs: number): Promise<KeeperBench> {
-  const bench = starting(seed, place);
-  await live(forMs, bench);
-  await bench.keeper.close();
-  return bench;
-}
 
 describe('a restore, and a layout that has issued since the backup', () => {
   /** @returns how many IDs repeat after the fences of an operator */
@@ -371,7 +313,7 @@ describe('a restore, and a layout that has issued since the backup', () => {
     'repeats no ID where the operator states rightly that it alone has served, and ours starts first: the backup %s it',
     async (_, makeBackup) => {
       const alone = (database: WorkerDatabase): Promise<number> =>
-        fence(database, {}, { only: fingerprintOf(database, LARGER) });
+        fence(database, {}, { servedAlone: fingerprintOf(database, LARGER) });
       expect(await repeatedAfter(makeBackup, alone)).toBe(0);
     },
   );
@@ -381,7 +323,7 @@ describe('a restore, and a layout that has issued since the backup', () => {
     ['does not name it, and the backup does not know it', without, false],
   ])('repeats IDs where the operator %s: the test can fail', async (_, makeBackup, isStated) => {
     const wrongly = (database: WorkerDatabase): Promise<number> =>
-      fence(database, {}, isStated ? { only: fingerprintOf(database, OURS) } : {});
+      fence(database, {}, isStated ? { servedAlone: fingerprintOf(database, OURS) } : {});
     expect(await repeatedAfter(makeBackup, wrongly)).toBeGreaterThan(10);
   });
 });

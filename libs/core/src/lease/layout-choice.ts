@@ -3,7 +3,7 @@ import { BEFORE_ALL, type Position } from '../generator/tenure.js';
 import type { WorkerRange } from '../layout/layout-options.js';
 import { Layout, shapeOfFingerprint } from '../layout/layout.js';
 import { PermanentError } from '../raindrop-error.js';
-import { believedFromMs } from './failover-guard.js';
+import { believedFromMs, layoutsLostUntilMs } from './failover-guard.js';
 import type { LeasePorts } from './lease-context.js';
 import { ForeignRowsError, LayoutConflictError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
@@ -203,7 +203,7 @@ const DAY_MS = 86_400_000;
  * - A layout with which a process holds a row is a conflict.
  * - After a layout of the past there is a one-way cut-over: every ID of ours must be larger than any that it can have
  *   issued. The odometers of the rows say how far that is. A failover, or a restore before a fence, may have lost its
- *   last grants, even its row: then it can have issued up to `believedFromMs`, unless our layout was granted IDs past
+ *   last grants, even its row: then it can have issued up to `layoutsLostUntilMs`, unless our layout was granted IDs past
  *   that since.
  *
  * @returns the position up to which nothing may be issued because of a cut-over
@@ -215,7 +215,7 @@ export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number
   let othersEnd = BEFORE_ALL;
   let clearsAtMs: number | undefined = table.nowMs;
   const conflicts: { layout: string; workerIds: number[] }[] = [];
-  const lostUntilMs = believedFromMs(table);
+  const lostUntilMs = layoutsLostUntilMs(table, layout.fingerprint);
   const unknownUntilMs = rows.some((row) => isGrantedPast(lostUntilMs, row, layout, table.nowMs)) ? 0 : lostUntilMs;
   for (const fingerprint of layoutsOf(rows, table.layouts)) {
     if (isHarmless(fingerprint, layout)) continue;
@@ -274,12 +274,12 @@ function isHarmless(fingerprint: string, layout: Layout): boolean {
  * layout could start, and lose anything. Or it has started since: its own start was judged up to that moment.
  *
  * A row of ours that was merely written after it shows nothing: a process that slept through the failover gives
- * its row back when it wakes up. Neither does a fence, nor a write from a time when the store's clock was wrong. Where an
- * operator states that our layout alone has served, the fence notes such a grant: see noteServedAlone.
+ * its row back when it wakes up. Neither does a fence, nor a write from a time when the store's clock was wrong. Nor does a
+ * row that another program has taken since: that wrote its heartbeat.
  */
 function isGrantedPast(lostUntilMs: number, row: WorkerRow, layout: Layout, nowMs: number): boolean {
   const { ms, sequence } = row.odometers[row.lane];
-  if (row.layout !== layout.fingerprint || row.heartbeatMs > nowMs) return false;
+  if (row.layout !== layout.fingerprint || row.heartbeatMs > nowMs || isForeign(row)) return false;
   return ms > lostUntilMs && sequence < Number.MAX_SAFE_INTEGER;
 }
 

@@ -53,6 +53,16 @@ export interface WorkerTable {
    * `waitForWorkerMs`, because until then it finds the rows used up. Redis tells it.
    */
   readonly lostUntilMs?: number;
+  /** Left out where the last fence stated nothing of a layout. */
+  readonly servedAlone?: ServedAlone;
+}
+
+/** What an operator has stated at the last fence. */
+export interface ServedAlone {
+  /** The layout, as a fingerprint, that alone has issued IDs which the rows did not show then. */
+  readonly layout: string;
+  /** Up to when other layouts may have issued that no row shows, for this layout, Unix ms: by losses and earlier fences. */
+  readonly lostUntilMs: number;
 }
 
 /** Every layout that the table knows, as fingerprints. */
@@ -126,11 +136,8 @@ export interface FenceRequest {
    * nothing, and all rows are barred up to this moment at least.
    */
   readonly issuedUntilMs?: number;
-  /**
-   * The operator states that only the layout of its options has issued IDs which the rows do not show: odometers tell how
-   * far the others have come, and stay. Default false.
-   */
-  readonly onlyThisLayout?: boolean;
+  /** The layout, as a fingerprint, of which the operator states that it alone has issued IDs that the rows do not show. */
+  readonly servedAlone?: string;
 }
 
 /**
@@ -153,7 +160,7 @@ export interface WorkerStore {
   /**
    * For operators, after a restore; the rule is in fence.ts. Frees every row, deleted ones too, as `fencedRow` does, all
    * at one moment. Holders lose their rows at the next renewal. `barredUntilMs`, or `lostUntilMs`, is from then on at least
-   * that of `stateAfterFence`: the table may have lacked a row that is added later.
+   * that of `stateAfterFence`: the table may have lacked a row that is added later. `servedAlone` is that of it.
    * @returns how many rows there are
    * @throws ClockBehindError, ClockSkewError; nothing was changed then
    */

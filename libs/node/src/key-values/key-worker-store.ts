@@ -12,6 +12,7 @@ import {
   type WorkerWrite,
 } from '@raindrop/core';
 import {
+  aloneAfterLoss,
   barOf,
   fenceMs,
   judgeFence,
@@ -79,8 +80,11 @@ export class KeyWorkerStore implements WorkerStore {
     const nowMs = wallClock.now();
     const rows = this.keys.idsIn(seen.entries).map((id) => this.rowOf(seen, id, nowMs)!);
     const layouts = this.keys.layoutsIn(seen.entries);
-    const { untilMs } = fencesOf(this.keys.fence, seen.entries.get(this.keys.fence));
-    const bar = barOf({ barredUntilMs: Math.max(verdict.barredUntilMs, untilMs) });
+    const { untilMs, servedAlone } = fencesOf(this.keys.fence, seen.entries.get(this.keys.fence));
+    const bar = barOf({
+      barredUntilMs: Math.max(verdict.barredUntilMs, untilMs),
+      ...(servedAlone && { servedAlone: aloneAfterLoss(servedAlone, verdict.lostUntilMs) }),
+    });
     return { nowMs, rows, deleted: [], layouts, ...bar };
   }
 
@@ -136,15 +140,19 @@ export class KeyWorkerStore implements WorkerStore {
     const at = judgeFence({ ...this.timesOf(entries), lostAtMs }, request, { nowMs, forMs });
     // Also where all keys are gone: rows that are added later are fenced by it.
     await update(this.values, what, fence, (now) => {
-      const { untilMs, ...counted } = fencesOf(fence, now.entries.get(fence));
+      const { untilMs: fencedUntilMs, servedAlone, ...counted } = fencesOf(fence, now.entries.get(fence));
       const count = Math.max(counted.count, seen) + 1;
-      const before = { failoverNumber: 0, lostAtMs, reachMs, fencedUntilMs: untilMs };
+      const before = { failoverNumber: 0, lostAtMs, reachMs, fencedUntilMs, ...(servedAlone && { servedAlone }) };
+      const after = stateAfterFence(before, request, at);
+      const isRaised = request.servedAlone === undefined;
       const fences: Fences = {
         count,
         statedCount: request.issuedUntilMs === undefined ? counted.statedCount : count,
-        raisedCount: request.onlyThisLayout === true ? counted.raisedCount : count,
+        raisedCount: isRaised ? count : counted.raisedCount,
+        raisedUntilMs: isRaised ? after.fencedUntilMs : counted.raisedUntilMs,
         atMs: nowMs,
-        untilMs: stateAfterFence(before, request, at).fencedUntilMs,
+        untilMs: after.fencedUntilMs,
+        ...(after.servedAlone && { servedAlone: after.servedAlone }),
       };
       return JSON.stringify(fences);
     });

@@ -1,4 +1,4 @@
-import type { WorkerRow } from '@raindrop/core';
+import type { ServedAlone, WorkerRow } from '@raindrop/core';
 import { FENCE_LEAP, fencedRow, type KeptRow, PermanentError, readKeptRow } from '@raindrop/core/internal';
 import type { Entries } from './key-values.js';
 
@@ -11,11 +11,15 @@ export interface Fences {
   readonly untilMs: number;
   /** `count` after the last fence without the statement that one layout alone has served; 0 for none. */
   readonly raisedCount: number;
+  /** `untilMs` of that fence. */
+  readonly raisedUntilMs: number;
   /** `count` after the last fence that stated up to when IDs were issued; 0 for none. */
   readonly statedCount: number;
+  /** What the last fence states. */
+  readonly servedAlone?: ServedAlone;
 }
 
-export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0, raisedCount: 0, statedCount: 0 };
+export const NO_FENCES: Fences = { count: 0, atMs: 0, untilMs: 0, raisedCount: 0, raisedUntilMs: 0, statedCount: 0 };
 
 /** The table's record of the cluster that keeps it. */
 interface ClusterState {
@@ -58,12 +62,11 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
   const before = numberOf(key, read['fences']);
   const since = fences.count - before;
   if (since <= 0) return row;
-  const { atMs: nowMs, untilMs, raisedCount, statedCount } = fences;
-  const statements = {
-    ...(before < statedCount && { issuedUntilMs: untilMs }),
-    onlyThisLayout: before >= raisedCount,
-  };
-  const fenced = fencedRow(row, statements, { nowMs, untilMs });
+  const { atMs: nowMs, untilMs, raisedCount, raisedUntilMs, statedCount, servedAlone } = fences;
+  const stated = before < statedCount ? { issuedUntilMs: untilMs } : {};
+  const raised = before < raisedCount ? fencedRow(row, {}, { nowMs, untilMs: raisedUntilMs }).odometers : row.odometers;
+  const alone = servedAlone && { servedAlone: servedAlone.layout };
+  const fenced = fencedRow({ ...row, odometers: raised }, { ...stated, ...alone }, { nowMs, untilMs });
   const leap = (since - 1) * FENCE_LEAP;
   return {
     ...{ ...fenced, version: fenced.version + leap, ownVersion: fenced.ownVersion + leap },
@@ -75,15 +78,23 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
 /** @throws CorruptWorkerKeyError */
 export function fencesOf(key: string, text: string | undefined): Fences {
   if (text === undefined) return NO_FENCES;
-  const { count, atMs, untilMs, raisedCount, statedCount } = objectOf(key, text);
+  const { count, atMs, untilMs, raisedCount, raisedUntilMs, statedCount, servedAlone } = objectOf(key, text);
   return {
     count: numberOf(key, count),
     atMs: numberOf(key, atMs),
     untilMs: numberOf(key, untilMs),
     // An earlier release wrote neither.
     raisedCount: numberOf(key, raisedCount ?? count),
+    raisedUntilMs: numberOf(key, raisedUntilMs ?? untilMs),
     statedCount: numberOf(key, statedCount ?? 0),
+    ...(servedAlone !== undefined && { servedAlone: servedAloneOf(key, servedAlone) }),
   };
+}
+
+function servedAloneOf(key: string, value: unknown): ServedAlone {
+  const { layout, lostUntilMs } = Object(value) as Record<string, unknown>;
+  if (typeof layout !== 'string') throw new CorruptWorkerKeyError(key);
+  return { layout, lostUntilMs: numberOf(key, lostUntilMs) };
 }
 
 /** @throws CorruptWorkerKeyError */

@@ -5,6 +5,7 @@ import {
   LeaseWatch,
   type MonotonicClock,
   type SampleRequest,
+  type ServedAlone,
   unusedRow,
   type WorkerRange,
   type WorkerRow,
@@ -29,6 +30,7 @@ interface Stored {
   readonly layouts: readonly string[];
   /** Left out before the first fence. */
   readonly fencedUntilMs?: number;
+  readonly servedAlone?: ServedAlone;
 }
 
 /** The text is no state of workers, or one that this release cannot read. */
@@ -43,6 +45,7 @@ export function encodeWorkers({ rows, deleted, layouts, state }: MemoryWorkerTab
     deleted: [...deleted.values()],
     layouts: [...layouts],
     ...(state.fencedUntilMs !== undefined && { fencedUntilMs: state.fencedUntilMs }),
+    ...(state.servedAlone !== undefined && { servedAlone: state.servedAlone }),
   };
   const body = JSON.stringify(stored);
   return `raindrop-workers ${FORMAT} ${digestOf(body)}\n${body}\n`;
@@ -58,10 +61,10 @@ export function decodeWorkers(text: string): MemoryWorkerTable {
   const body = text.slice(match[0].length).replace(/\n$/, '');
   if (digestOf(body) !== match[2]) throw new UnreadableStateError('it was changed or cut: its digest differs');
   // A text with the right digest was written by encodeWorkers: its values need no checks.
-  const { unused, rows, deleted, layouts, fencedUntilMs } = JSON.parse(body) as Stored;
+  const { unused, rows, deleted, layouts, fencedUntilMs, servedAlone } = JSON.parse(body) as Stored;
   const table = new MemoryWorkerTable();
   // Failovers are not counted: each call replaces the file that it has read, or reads it again.
-  if (fencedUntilMs !== undefined) table.state = { ...table.state, fencedUntilMs };
+  if (fencedUntilMs !== undefined) table.state = { ...table.state, fencedUntilMs, ...(servedAlone && { servedAlone }) };
   for (const { min, max } of unused) {
     for (let id = min; id <= max; id++) table.rows.set(id, unusedRow(id));
   }

@@ -41,7 +41,11 @@ export function stateTableOf({ schema, name }: TableName): TableName {
 }
 
 /** Only workers are fenced. Tables of releases before 0.1.0 lack these columns. */
-const OF_FENCES: readonly ColumnDefinition[] = [{ name: 'fenced_until_ms', kind: 'bigint', defaultValue: '0' }];
+const OF_FENCES: readonly ColumnDefinition[] = [
+  { name: 'fenced_until_ms', kind: 'bigint', defaultValue: '0' },
+  { name: 'served_alone', kind: { exact: 160 }, defaultValue: "''" },
+  { name: 'alone_lost_until_ms', kind: 'bigint', defaultValue: '0' },
+];
 
 /** The kind of the state's table beside a table of that kind. */
 export function stateTable(name: TableKindName): NonNullable<TableKind['beside']>[number] {

@@ -18,6 +18,9 @@ function* cases() {
     { more: {}, offsets: [-1_000_000, 50_000] },
     { more: { issuedUntilMs: Date.now() + 7 * DAY_MS }, offsets: [-1_000_000, DAY_MS] },
     { more: { issuedUntilMs: 1 }, offsets: [-1_000_000, DAY_MS] },
+    { more: { servedAlone: 'ours' }, offsets: [-1_000_000, 50_000] },
+    { more: { servedAlone: 'another' }, offsets: [-1_000_000, 50_000] },
+    { more: { issuedUntilMs: 1, servedAlone: 'ours' }, offsets: [-1_000_000, DAY_MS] },
   ];
   for (const { more, offsets } of statements)
     for (const reachMs of [0, 545_000, 40 * DAY_MS])
@@ -58,11 +61,11 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
     const wrong: object[] = [];
     for (const { reachMs, aheadMs, offsetMs, failoverNumber, more } of cases()) {
       const lostAtMs = Date.now() + offsetMs;
-      const fencedUntilMs = Date.now() + 10 * offsetMs;
+      const [fencedUntilMs, lostUntilMs] = [Date.now() + 10 * offsetMs, Date.now() + 9 * offsetMs];
       await query(`DELETE FROM ${STATE}`);
       await query(
-        `INSERT INTO ${STATE} (id, format, term, epoch, lost_at_ms, reach_ms, fenced_until_ms) ` +
-          `VALUES (1, 1, '', ${failoverNumber}, ${lostAtMs}, ${reachMs}, ${fencedUntilMs})`,
+        `INSERT INTO ${STATE} (id, format, term, epoch, lost_at_ms, reach_ms, fenced_until_ms, served_alone, alone_lost_until_ms) ` +
+          `VALUES (1, 1, '', ${failoverNumber}, ${lostAtMs}, ${reachMs}, ${fencedUntilMs}, 'ours', ${lostUntilMs})`,
       );
       const request = fenceRequest(aheadMs, more);
       const beganMs = Date.now() - GRAIN_MS;
@@ -72,12 +75,14 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
       const found = {
         ...{ failoverNumber: Number(row!['epoch']), lostAtMs: Number(row!['lost_at_ms']) },
         ...{ reachMs: Number(row!['reach_ms']), fencedUntilMs: Number(row!['fenced_until_ms']) },
+        lostUntilMs: row!['served_alone'] === '' ? 0 : Number(row!['alone_lost_until_ms']),
       };
-      const state = { failoverNumber, lostAtMs, reachMs, fencedUntilMs };
+      const state = { failoverNumber, lostAtMs, reachMs, fencedUntilMs, servedAlone: { layout: 'ours', lostUntilMs } };
       const forMs = fenceMs(request, reachMs, ownReachMs);
-      const [least, most] = [beganMs, endedMs].map((nowMs) =>
-        stateAfterFence(state, request, { nowMs, fromMs: nowMs, forMs }),
-      );
+      const [least, most] = [beganMs, endedMs].map((nowMs) => {
+        const { servedAlone, ...after } = stateAfterFence(state, request, { nowMs, fromMs: nowMs, forMs });
+        return { ...after, lostUntilMs: servedAlone?.lostUntilMs ?? 0 };
+      });
       for (const name of Object.keys(found) as (keyof typeof found)[]) {
         if (found[name] < least![name] || found[name] > most![name]) wrong.push({ state, request, name, found });
       }

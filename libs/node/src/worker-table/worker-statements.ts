@@ -18,7 +18,6 @@ import {
   PermanentError,
   readKeptRow,
   type RowField,
-  SERVED_ALONE,
   type ServerVerdict,
   type StoreTerm,
 } from '@raindrop/core/internal';
@@ -130,6 +129,8 @@ const STATE_FIELDS: readonly string[] = [
   'lost_at_ms',
   'reach_ms',
   'fenced_until_ms',
+  'served_alone',
+  'alone_lost_until_ms',
   'session_age_ms',
 ];
 
@@ -153,7 +154,8 @@ export function readState(table: TableName, records: readonly Readonly<Record<st
   }
   const term = String(record['server_term']);
   checkFormat(table, record['format']);
-  const knownTerm = record['known_term'];
+  const { known_term: knownTerm, served_alone: layout } = record;
+  const isStated = typeof layout === 'string' && layout !== '';
   return {
     nowMs,
     term,
@@ -162,6 +164,7 @@ export function readState(table: TableName, records: readonly Readonly<Record<st
     lostAtMs: safeInteger(record['lost_at_ms']) ?? 0,
     reachMs: safeInteger(record['reach_ms']) ?? 0,
     fencedUntilMs: safeInteger(record['fenced_until_ms']) ?? 0,
+    ...(isStated && { servedAlone: { layout, lostUntilMs: safeInteger(record['alone_lost_until_ms']) ?? 0 } }),
     sessionAgeMs: safeInteger(record['session_age_ms']) ?? 0,
   };
 }
@@ -169,6 +172,11 @@ export function readState(table: TableName, records: readonly Readonly<Record<st
 /** The larger one of two expressions. */
 function larger(one: string, other: string): string {
   return `(CASE WHEN ${one} > ${other} THEN ${one} ELSE ${other} END)`;
+}
+
+/** The smaller one of two expressions. */
+function smaller(one: string, other: string): string {
+  return `(CASE WHEN ${one} < ${other} THEN ${one} ELSE ${other} END)`;
 }
 
 /**
@@ -225,7 +233,7 @@ export function selectLatestTimes(dialect: Dialect, table: TableName): Statement
   const isOurs = `(${column('code')} = '' OR ${column('own_version')} = ${column('version')})`;
   const granted = (lane: 0 | 1): string => {
     const [ms, sequence] = [column(`odo${lane}_ms`), column(`odo${lane}_seq`)];
-    return latest(ms, `${isOurs} AND ${isReadable(ms)} AND ${sequence} < ${SERVED_ALONE}`);
+    return latest(ms, `${isReadable(ms)} AND ${sequence} < ${Number.MAX_SAFE_INTEGER}`);
   };
   const [leaseUntil, heartbeat] = [column('lease_until'), dialect.timeAsMs(column('heartbeat_time'))];
   const isFree = `${column('token')} = '' AND ${isReadable(leaseUntil)}`;
@@ -257,21 +265,27 @@ type JudgedFence = FenceRequest & { readonly term: string; readonly fromMs: numb
  * is recorded, services may be told no term. The caller fences the rows on the same server afterwards.
  */
 export function fenceState(dialect: Dialect, table: TableName, fence: JudgedFence): Statement {
-  const { term, fromMs, ownReachMs, issuedUntilMs } = fence;
+  const { term, fromMs, ownReachMs, issuedUntilMs, servedAlone } = fence;
   const { values, value } = bindings(dialect);
   const column = (name: string): string => dialect.quote(name);
   const [failoverNumber, lostAt, fencedUntil] = [column('epoch'), column('lost_at_ms'), column('fenced_until_ms')];
   const forMs = larger(column('reach_ms'), String(fenceMs(fence, 0, ownReachMs)));
   const endOfReach = `${larger(dialect.nowMs, String(fromMs))} + ${forMs}`;
+  const [alone, aloneUntil] = [column('served_alone'), column('alone_lost_until_ms')];
   const isStated = issuedUntilMs !== undefined;
   const end = larger(isStated ? String(issuedUntilMs) : fencedUntil, endOfReach);
   // MySQL evaluates from left to right: a column is written after the last expression that reads it.
   const changes = [
     ...(term === '' ? [] : [`${column('term')} = CASE WHEN ${column('term')} = '' THEN '' ELSE ${value(term)} END`]),
     `${failoverNumber} = ${larger(failoverNumber, dialect.nowMs)} + ${FENCE_FAILOVERS_MS}`,
-    ...(isStated
-      ? [`${lostAt} = CASE WHEN ${lostAt} < ${dialect.nowMs} THEN ${lostAt} ELSE ${dialect.nowMs} END`]
-      : []),
+    ...(isStated ? [`${lostAt} = ${smaller(lostAt, dialect.nowMs)}`] : []),
+    ...(servedAlone === undefined
+      ? [`${alone} = ''`]
+      : [
+          `${aloneUntil} = CASE WHEN ${alone} = ${value(servedAlone)} THEN ${smaller(aloneUntil, end)} ` +
+            `ELSE ${smaller(fencedUntil, end)} END`,
+          `${alone} = ${value(servedAlone)}`,
+        ]),
     `${fencedUntil} = ${end}`,
   ];
   const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, term)}`;
@@ -362,7 +376,7 @@ export function updateRow(
 export function fenceRows(
   dialect: Dialect,
   table: TableName,
-  { term, issuedUntilMs, onlyThisLayout = false }: Pick<JudgedFence, 'term' | 'issuedUntilMs' | 'onlyThisLayout'>,
+  { term, issuedUntilMs, servedAlone }: Pick<JudgedFence, 'term' | 'issuedUntilMs' | 'servedAlone'>,
 ): Statement {
   const { values, value } = bindings(dialect);
   const next = (column: string): string => `${dialect.quote(column)} + ${FENCE_LEAP}`;
@@ -370,15 +384,19 @@ export function fenceRows(
   // The sequence first: MySQL evaluates from left to right, and the sequence depends on the time as it was.
   const odometer = (lane: 0 | 1): (readonly [column: string, sql: string])[] => {
     const [ms, sequence] = [dialect.quote(`odo${lane}_ms`), dialect.quote(`odo${lane}_seq`)];
-    const kept = [
-      ...(issuedUntilMs === undefined ? [`${ms} > ${end}`] : []),
-      ...(onlyThisLayout ? [`${ms} <= ${end}`] : []),
-    ].join(' OR ');
-    const fenced = (column: string, by: string): string =>
-      kept === '' ? by : `CASE WHEN ${kept} THEN ${column} ELSE ${by} END`;
+    const layout = dialect.quote('layout');
+    const fenced = (column: string, by: () => string): string => {
+      const kept = [
+        ...(issuedUntilMs === undefined ? [`${ms} > ${end}`] : []),
+        ...(servedAlone !== undefined
+          ? [`${ms} <= ${end} AND ${layout} <> '' AND ${layout} <> ${value(servedAlone)}`]
+          : []),
+      ].join(' OR ');
+      return kept === '' ? by() : `CASE WHEN ${kept} THEN ${column} ELSE ${by()} END`;
+    };
     return [
-      [`odo${lane}_seq`, fenced(sequence, value(Number.MAX_SAFE_INTEGER))],
-      [`odo${lane}_ms`, fenced(ms, end)],
+      [`odo${lane}_seq`, fenced(sequence, () => value(Number.MAX_SAFE_INTEGER))],
+      [`odo${lane}_ms`, fenced(ms, () => end)],
     ];
   };
   const changes: readonly (readonly [column: string, sql: string])[] = [

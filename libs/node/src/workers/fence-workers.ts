@@ -1,5 +1,5 @@
 import { ConfigurationError, type Layout, showValue, type WorkerStore, type WorkerTable } from '@raindrop/core';
-import { believedFromMs, DEFAULT_LAYOUT, noteServedAlone, sessionAgesOf, wallClock } from '@raindrop/core/internal';
+import { believedFromMs, DEFAULT_LAYOUT, sessionAgesOf, wallClock } from '@raindrop/core/internal';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { type ResolvedSnowflakeOptions, resolveSnowflakeOptions } from '../options/resolve-options.js';
 import type { SnowflakeModuleOptions } from '../options/service-options.js';
@@ -16,7 +16,8 @@ export interface FenceStatements {
   readonly issuedUntil?: Date;
   /**
    * No other layout than that of these options has issued IDs which the rows of the store do not show. Then a layout of the
-   * past, which the store knows, does not shut this one out. Default false.
+   * past, which the store knows, does not shut this one out. An earlier fence without this statement still does, until its
+   * end. Default false.
    */
   readonly onlyThisLayout?: boolean;
 }
@@ -85,14 +86,13 @@ export async function fenceWorkers(
     const rows = await store.fence({
       aheadMs,
       maxClockSkewMs,
-      onlyThisLayout,
+      ...(onlyThisLayout && { servedAlone: resolved.layout.layout.fingerprint }),
       ...(issuedUntilMs !== undefined && { issuedUntilMs }),
     });
     const table = await readIfReadable(store);
     const hostNowMs = wallClock.now();
     const served = layoutThatServed(resolved, table);
     if (served !== undefined) await store.rememberLayout(served.fingerprint);
-    if (onlyThisLayout && table !== undefined) await noteServedAlone(store, table, served!.fingerprint);
     const foreign = table?.rows.filter(isOfAnotherProgram).length ?? null;
     const barredMs = table === undefined ? sessionAgesOf(lease).reachMs : believedFromMs(table) - table.nowMs;
     return {

@@ -4,8 +4,7 @@ import {
   FENCE_LEAP,
   INCLUDE_HELD,
   isHeld,
-  noteServedAlone,
-  SERVED_ALONE,
+  layoutsLostUntilMs,
   wallClock,
 } from '@raindrop/core/internal';
 import type { WorkerRow, WorkerStore } from '@raindrop/core';
@@ -196,21 +195,56 @@ export const fenceCases: Cases = {
     const { nowMs: later, ...table } = await store.readTable();
     assert.ok(believedFromMs(table) < later + HOUR_MS / 2, 'a bar of a wrong clock stays for ever');
   },
-  'leaves odometers where one layout alone has served, and notes how far that may have come': async (rows) => {
+  'takes a fence for a loss of layouts, unless the operator states which one alone has served': async (rows) => {
     const store = await rows.prepared(1);
-    const [stated, other] = LAYOUTS;
+    const [alone, other] = LAYOUTS;
+    const lost = async (): Promise<number[]> => {
+      const table = await store.readTable();
+      return [alone, other].map((each) => layoutsLostUntilMs(table, each));
+    };
     const { nowMs } = await store.readTable();
-    const earlier = { ms: nowMs - 20_000, sequence: 3 };
-    const later = { ms: nowMs - 10_000, sequence: 5 };
-    await rows.take(store, 1, { layout: other, odometers: [earlier, later] });
+    assert.deepEqual(await lost(), [0, 0]);
     for (let fences = 0; fences < 2; fences++) {
-      await store.fence(fenceFor(AHEAD_MS, { onlyThisLayout: true }));
-      const fenced = await store.readTable();
-      await noteServedAlone(store, fenced, stated);
-      const [row] = (await store.readTable()).rows;
-      const noted = { ms: believedFromMs(fenced) + 1, sequence: SERVED_ALONE };
-      assert.deepEqual([row!.layout, row!.token, ...row!.odometers], [stated, '', noted, later]);
+      await store.fence(fenceFor(AHEAD_MS, { servedAlone: alone }));
+      const [ofAlone, ofOther] = await lost();
+      assert.equal(ofAlone, 0, 'the layout that has served alone is shut out');
+      assert.ok(ofOther! >= nowMs + AHEAD_MS, 'another one is not judged');
     }
+    await store.fence(fenceFor(HOUR_MS));
+    const [all, ofOther] = await lost();
+    assert.ok(all === ofOther && all! >= nowMs + HOUR_MS, 'a fence without the statement is none');
+    await store.fence(fenceFor(AHEAD_MS, { servedAlone: alone }));
+    assert.deepEqual(await lost(), [all, all], 'an earlier fence is forgotten');
+    await store.fence(fenceFor(AHEAD_MS, { servedAlone: alone, issuedUntilMs: nowMs }));
+    assert.ok(
+      (await lost()).every((each) => each < nowMs + HOUR_MS),
+      'a statement takes nothing back',
+    );
+  },
+  'leaves the odometers of other layouts where one alone has served': async (rows) => {
+    const store = await rows.prepared(3);
+    const [alone, other] = LAYOUTS;
+    const { nowMs } = await store.readTable();
+    const odometers = [
+      { ms: nowMs - 20_000, sequence: 3 },
+      { ms: nowMs - 10_000, sequence: 5 },
+    ] as const;
+    await rows.take(store, 1, { layout: other, odometers });
+    await rows.take(store, 2, { layout: alone, odometers });
+    await store.fence(fenceFor(AHEAD_MS, { servedAlone: alone }));
+    const table = await store.readTable();
+    const raised = { ms: believedFromMs(table), sequence: LARGEST };
+    const found = byId(table.rows).map((row) => row.odometers);
+    assert.deepEqual(found, [odometers, [raised, raised], [raised, raised]]);
+    await store.fence(fenceFor(AHEAD_MS));
+    const first = believedFromMs(await store.readTable());
+    await store.fence(fenceFor(HOUR_MS, { servedAlone: alone }));
+    const { rows: again } = await store.readTable();
+    assert.deepEqual(
+      byId(again)[0]!.odometers.map(({ ms }) => ms),
+      [first, first],
+      'raised by the wrong fence',
+    );
   },
   'fences all rows or none, for every reader meanwhile': async (rows) => {
     const store = await rows.prepared(MANY);

@@ -69,7 +69,7 @@ export class RedisWorkerStore implements WorkerStore {
   async readTable(): Promise<WorkerTable> {
     const what = 'reading the workers';
     const isPrepared = this.completed !== undefined;
-    const { nowMs, lostUntilMs, rest } = isPrepared
+    const { generation, nowMs, lostUntilMs, rest } = isPrepared
       ? await this.readBelieved(what, 'table', [])
       : await this.calls.run(what, 'peek', []);
     const [fields] = rest as [string[]];
@@ -91,7 +91,17 @@ export class RedisWorkerStore implements WorkerStore {
       layouts: this.noted(layouts),
       // It is set when the memory was lost once, or nothing tells how it began.
       ...(lostUntilMs > 0 && { lostUntilMs }),
+      // A loss that no process has recorded yet counts for every layout.
+      ...(all.get('generation') === generation && this.servedAloneOf(all)),
     };
+  }
+
+  private servedAloneOf(all: ReadonlyMap<string, string>): Pick<WorkerTable, 'servedAlone'> {
+    const layout = all.get('servedAlone');
+    if (layout === undefined) return {};
+    const lostAtMs = Number(all.get('lostAt'));
+    const lossMs = lostAtMs > 0 ? lostAtMs + this.calls.longestReachMs : 0;
+    return { servedAlone: { layout, lostUntilMs: Math.max(Number(all.get('aloneFloor')), lossMs) } };
   }
 
   async readSample({ workers, from, atMost, graceMs }: SampleRequest): Promise<WorkerSample> {
@@ -124,14 +134,14 @@ export class RedisWorkerStore implements WorkerStore {
   }
 
   async fence(request: FenceRequest): Promise<number> {
-    const { aheadMs, maxClockSkewMs, issuedUntilMs = '', onlyThisLayout = false } = request;
+    const { aheadMs, maxClockSkewMs, issuedUntilMs = '', servedAlone = '' } = request;
     const { nowMs, rows, deleted } = await this.readTable();
     const times = { ...latestTimes([...rows, ...deleted]), lostAtMs: 0 };
     const forMs = fenceMs(request, this.calls.longestReachMs, 0);
     const { fromMs } = judgeFence(times, request, { nowMs, forMs });
     const answer = await this.calls.run('fencing the workers', 'fence', [
       ...[aheadMs, FENCE_LEAP, FENCE_FAILOVERS_MS],
-      ...[issuedUntilMs, onlyThisLayout ? 1 : 0, fromMs, maxClockSkewMs],
+      ...[issuedUntilMs, servedAlone, fromMs, maxClockSkewMs],
     ]);
     const [what, found] = answer.rest;
     if (what === 'behind') throw new ClockBehindError('recorded a loss of commits at', Number(found), answer.nowMs);

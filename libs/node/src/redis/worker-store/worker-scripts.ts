@@ -53,6 +53,7 @@ end
 const MARK = String.raw`${JUDGE}
 if isNew or reach > knownReach then
   redis.call('HSET', key, 'generation', generation, 'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'reach', digits(reach))
+  if isNew then redis.call('HDEL', key, 'servedAlone', 'aloneFloor') end
 end
 `;
 
@@ -177,7 +178,7 @@ return answer(1)
 /**
  * Frees every row, its odometers and lostUntil at the end of the fence at least: now + ARGV[2], or the end of the reach.
  * Versions are ARGV[3] more. The marker is later than that of any other server, by ARGV[4] ms. ARGV[5] is
- * `issuedUntilMs` or empty, ARGV[6] is 1 with `onlyThisLayout`. The fence counts from ARGV[7] on; clocks may be ARGV[8] ms
+ * `issuedUntilMs` or empty, ARGV[6] is `servedAlone` or empty. The fence counts from ARGV[7] on; clocks may be ARGV[8] ms
  * apart. See stateAfterFence. A server whose clock the caller refuses is never fenced, nor is one with a later loss.
  */
 const FENCE = String.raw`${JUDGE}
@@ -186,15 +187,17 @@ if math.abs(tonumber(wall) - now) > maxSkew then return answer('skew') end
 local issuedUntil = tonumber(ARGV[5])
 if not issuedUntil and lostAt > now + 2 * maxSkew then return answer('behind', digits(lostAt)) end
 ${SET_ALL}${FENCED_PARTS}${ALL}
+local alone, aloneFloor = ARGV[6], lostUntil
+local stated = redis.call('HMGET', key, 'servedAlone', 'aloneFloor')
+if not isNew and stated[1] == alone then aloneFloor = tonumber(stated[2]) end
 local ends = math.max(now, tonumber(ARGV[7])) + math.max(reach, tonumber(ARGV[2]))
 if issuedUntil then lostAt, lostUntil = math.min(lostAt, now), math.max(ends, issuedUntil)
 else lostUntil = math.max(lostUntil, ends) end
 local leap, count = tonumber(ARGV[3]), 0
 local marker = markerOf(math.max(now * 1000, momentOf(generation)) + tonumber(ARGV[4]) * 1000)
 local fenced = {'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'generation', marker, 'reach', digits(reach)}
-local onlyThisLayout = ARGV[6] == '1'
-local function odometer(ms, sequence)
-  local isKept = onlyThisLayout
+local function odometer(ms, sequence, layout)
+  local isKept = alone ~= '' and layout ~= '' and layout ~= alone
   if tonumber(ms) > lostUntil then isKept = not issuedUntil end
   if isKept then return ms .. '\n' .. sequence end
   return digits(lostUntil) .. '\n9007199254740991'
@@ -204,13 +207,15 @@ for id, row in pairs(rows) do
   local version, own, layout, heartbeatAndLane, ms0, seq0, ms1, seq1, unitAndCode = string.match(row, FENCED_PARTS)
   if version then
     version, own = digits(tonumber(version) + leap), digits(tonumber(own) + leap)
-    local odometers = odometer(ms0, seq0) .. '\n' .. odometer(ms1, seq1)
+    local odometers = odometer(ms0, seq0, layout) .. '\n' .. odometer(ms1, seq1, layout)
     local parts = {version, own, '', layout, digits(now), heartbeatAndLane, odometers, unitAndCode, ''}
     fenced[#fenced + 1] = id
     fenced[#fenced + 1] = table.concat(parts, '\n')
   elseif not deleted[id] then return answer('corrupt', id) end
 end
 setAll(fenced)
+if alone == '' then redis.call('HDEL', key, 'servedAlone', 'aloneFloor')
+else redis.call('HSET', key, 'servedAlone', alone, 'aloneFloor', digits(math.min(aloneFloor, lostUntil))) end
 generation = marker
 return answer('fenced', count)
 `;
