@@ -41,6 +41,19 @@ export const LEAVES = new Set<string | undefined>([
   'IdentifierNode',
 ]);
 
+/** The inserts and merges of a query, also those of a `with` or in `sql`. */
+export function writesIn(value: object): (InsertQueryNode | MergeQueryNode)[] {
+  const { kind } = value as Partial<OperationNode>;
+  if (!Array.isArray(value) && LEAVES.has(kind)) return [];
+  const below = Object.values(value).flatMap((each) => (isObject(each) ? writesIn(each) : []));
+  return isInsert(value) || kind === 'MergeQueryNode' ? [...below, value as InsertQueryNode | MergeQueryNode] : below;
+}
+
+/** The inserts of a MERGE. */
+export function insertsOf({ whens = [] }: MergeQueryNode): InsertQueryNode[] {
+  return whens.flatMap(({ result }) => (result !== undefined && isInsert(result) ? [result] : []));
+}
+
 export function isInsert(node: object): node is InsertQueryNode {
   return (node as Partial<OperationNode>).kind === 'InsertQueryNode';
 }
@@ -53,7 +66,13 @@ export function rowsOf({ values, defaultValues }: InsertQueryNode): readonly Row
   return values?.kind === 'ValuesNode' ? (values as ValuesNode).values : undefined;
 }
 
-function placeOf(column: string, { columns = [] }: InsertQueryNode): number {
+/** The nodes or values of a column in the rows of an insert; undefined where these come from a query. */
+export function givenIn(insert: InsertQueryNode, column: string): readonly unknown[] | undefined {
+  const at = placeOf(column, insert);
+  return rowsOf(insert)?.map(({ values }) => values[at]);
+}
+
+export function placeOf(column: string, { columns = [] }: InsertQueryNode): number {
   return columns.findIndex((each) => isSame(each, column));
 }
 
@@ -62,7 +81,7 @@ function filled(insert: InsertQueryNode, [column, newId]: [string, NewId]): Inse
   const at = placeOf(column, insert);
   const rows = rowsOf(insert);
   if (rows === undefined && at < 0) throw refusal('select', newId);
-  const changed = changedBy(insert, column, () => rows?.map(({ values }) => values[at]));
+  const changed = changedBy(insert, column, () => givenIn(insert, column));
   if (changed === 'replace') throw refusal(changed, newId);
   if (changed === 'key-update') throw keyUpdateRefused(newId.keys.place, LEAVE_OUT);
   if (rows === undefined || (at >= 0 && !rows.some((row) => isMissing(row.values[at])))) return insert;
@@ -89,10 +108,9 @@ function isMissing(value: unknown): boolean {
 }
 
 function checkMerge(merge: MergeQueryNode, tables: Tables): void {
-  const inserts = (merge.whens ?? []).flatMap(({ result }) => (result && isInsert(result) ? [result] : []));
   for (const [column, newId] of keysOf(merge.into, tables)) {
     if (mergeChanges(merge, column)) throw keyUpdateRefused(newId.keys.place, LEAVE_OUT);
-    for (const insert of inserts) {
+    for (const insert of insertsOf(merge)) {
       const at = placeOf(column, insert);
       if (at < 0 || rowsOf(insert)?.some((row) => isMissing(row.values[at]))) throw refusal('merge', newId);
     }
