@@ -6,7 +6,7 @@ import type { OperationNode } from 'kysely';
 import { tableOf } from '../kysely/columns.js';
 import { writesIn } from '../kysely/compiler.js';
 import { keyUpdateRefused } from '../upserts.js';
-import { checkKysely, ENTITIES, guarded, type KyselyOptions, type QueryBuilder, refused } from './guards.js';
+import { checkKysely, ENTITIES, guarded, isNamed, type KyselyOptions, type QueryBuilder, refused } from './guards.js';
 import { isMade, type Key, keysOf, lacks, type Meta, type Row, withIds } from './key.js';
 
 /** The methods of MikroORM's entity manager that this file calls. Each database and version has a class of its own. */
@@ -210,7 +210,7 @@ function upsertOptions(
   }
   const isFoundBy = ({ name }: Key): boolean => Array.isArray(foundBy) && foundBy.includes(name);
   for (const each of keys) {
-    if (merged?.includes(each.name) !== true && merged?.includes('*') !== true) continue;
+    if (!isNamed(each, merged) && merged?.includes('*') !== true) continue;
     // MariaDB and MySQL find a row by all that is unique.
     if (isFoundBy(each) && platform.usesReturningStatement()) continue;
     throw keyUpdateRefused(each.place, 'Name the other properties in onConflictMergeFields.');

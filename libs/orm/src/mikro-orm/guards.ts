@@ -84,9 +84,10 @@ export interface KyselyOptions {
   readonly processOnCreateHooks?: boolean;
 }
 
-/** Whether the names of properties or columns have a key. */
-function isNamed({ name, fieldNames }: Key, names: unknown): boolean {
-  return [names].flat().some((each) => each === name || fieldNames.includes(String(each)));
+/** Whether the names of properties or columns have a key. Most databases ignore the case of names. */
+export function isNamed({ name, fieldNames }: Key, names: unknown): boolean {
+  const own = [name, ...fieldNames].map((each) => each.toLowerCase());
+  return [names].flat().some((each) => own.includes(String(each).toLowerCase()));
 }
 
 function valueOf({ name, fieldNames }: Key, row: Row): unknown {
