@@ -7,6 +7,7 @@ import { Child } from '../support/processes/child.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
 import { record, recordedOn } from './matrix.js';
 import { runSuite, suiteCommand } from './suite.js';
+import { UPSERTS } from './upserts.js';
 
 const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
 type Cells = Record<string, Record<string, string>>;
@@ -24,7 +25,7 @@ describe.each(DIALECTS)('Sequelize on %s, dialect %s', (kind, dialect) => {
   afterAll(() => database.drop());
 
   it('fills or refuses every path, as docs/orms.md says', async () => {
-    const cells = await runSuite<Cells>('sequelize', 'matrix', given());
+    const cells = await runSuite<Cells>('sequelize', 'matrix', { ...given(), upserts: UPSERTS });
     record('sequelize', 'Sequelize 6', kind, cells);
     expect(Object.keys(cells).length).toBeGreaterThan(20);
     // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.

@@ -177,8 +177,8 @@ function upsertPath(upsert: Upsert): TypeormRow {
     const kept = await manager.save(entities.Tag, { name, uses: 1 });
     const id = key === 'same' ? kept.id : form.fromDigits(earlierDigits(setting, kept.id));
     const others = statement === 'bulk' ? await manager.save(entities.Tag, [{ name: `${name} too`, uses: 0 }]) : [];
-    let failure: unknown;
-    await way(setting, [...others, { id, name, uses: 2 }], found).catch((error: unknown) => (failure = error));
+    let failure: Error | undefined;
+    await way(setting, [...others, { id, name, uses: 2 }], found).catch((error: Error) => (failure = error));
     const [stored, ...more] = await manager.findBy(entities.Tag, { name });
     expect([stored, ...more]).toEqual([{ id: kept.id, name, uses: failure === undefined ? 2 : 1 }]);
     if (failure !== undefined) throw failure;

@@ -34,8 +34,9 @@ export function guardQueries(sequelize: Sequelize): void {
 
   queries.insert = async (instance, table, values, options) => {
     if (instance == null) {
-      const [row] = await withColumns(keysAt(sequelize, table), [values]);
-      return insert(instance, table, row!, options);
+      const keys = keysAt(sequelize, table);
+      const [row] = await withColumns(keys, [values]);
+      return insert(instance, table, row!, updatingNoKey(keys, 'field', options));
     }
     const keys = keysOf(modelOf(instance));
     const told = updatingNoKey(keys, 'name', options);
@@ -157,7 +158,7 @@ function hasReferringRows(
   return options.ignoreDuplicates === true && above.startsWith('BelongsTo');
 }
 
-/** Options of an insert that leave an existing row its keys. */
+/** Options of an insert that leave an existing row its keys: see the rule of upserts. */
 function updatingNoKey(
   keys: readonly Key[],
   by: 'name' | 'field',
@@ -165,7 +166,9 @@ function updatingNoKey(
 ): CallOptions | undefined {
   const updates = options?.updateOnDuplicate;
   if (updates === undefined || keys.length === 0) return options;
-  const updateOnDuplicate = updates.filter((each) => !keys.some((key) => key[by] === each));
+  // Most databases ignore the case of names.
+  const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+  const updateOnDuplicate = updates.filter((each) => !keys.some((key) => isSame(key[by], each)));
   if (updateOnDuplicate.length === 0) throw refused(keys[0]!, 'rewritten');
   return { ...options, updateOnDuplicate };
 }
