@@ -3,6 +3,7 @@
 import type * as core from '@mikro-orm/core';
 import { getWhereCondition, type Platform, Utils } from '@mikro-orm/core';
 import type { OperationNode } from 'kysely';
+import { ConfigurationError } from '@raindrop/core';
 import { tableOf } from '../kysely/columns.js';
 import { writesIn } from '../kysely/compiler.js';
 import { keyUpdateRefused } from '../upserts.js';
@@ -11,7 +12,7 @@ import { isMade, type Key, keysOf, lacks, type Meta, type Row, withIds } from '.
 
 /** The methods of MikroORM's entity manager that this file calls. Each database and version has a class of its own. */
 interface Manager {
-  getMetadata(entity?: unknown): Meta & { getAll(): Map<unknown, Meta> };
+  getMetadata(entity?: unknown): Meta & { getAll(): AllMeta };
   getPlatform(): Platform;
   getDriver(): Driver;
   insert(target: unknown, data?: object, options?: object): Promise<unknown>;
@@ -37,6 +38,7 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
   class SnowflakeEntityManager extends Original {
     constructor(...given: unknown[]) {
       super(...given);
+      checkPivots(this.getMetadata().getAll());
       pageByKeys(this.getDriver(), (entity) => this.keysAt(entity).length > 0);
     }
 
@@ -94,7 +96,7 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
 
     override getKysely(options?: KyselyOptions): never {
       const transformQuery = ({ node }: { node: OperationNode }): OperationNode => {
-        const metas = [...this.getMetadata().getAll().values()];
+        const metas = [...(this.getMetadata().getAll() as ReadonlyMap<unknown, Meta>).values()];
         for (const write of writesIn(node)) {
           const name = tableOf(write.into)?.identifier.name;
           const meta = metas.find((each) => each.tableName === name || each.className === name);
@@ -122,6 +124,40 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
   }
   return SnowflakeEntityManager as unknown as Base;
 }
+
+type AllMeta = ReadonlyMap<unknown, Meta> | Readonly<Record<string, Meta>>;
+
+const CHECKED = new WeakSet<AllMeta>();
+
+/**
+ * A collection writes the rows of its pivot entity past this manager, and knows their foreign keys alone: a key of ours is
+ * null then, or 0 on a MariaDB without strict mode.
+ * @throws ConfigurationError for each collection that would write such rows
+ */
+function checkPivots(all: AllMeta): void {
+  if (CHECKED.has(all)) return;
+  const metas =
+    all instanceof Map
+      ? [...(all as ReadonlyMap<unknown, Meta>).values()]
+      : Object.values(all as Readonly<Record<string, Meta>>);
+  const problems = metas.flatMap(({ className, properties }) =>
+    Object.entries(properties).flatMap(([name, { kind, persist, pivotEntity }]) => {
+      const pivot = metas.find(
+        (each) => pivotEntity !== undefined && [each.class, each.className].includes(pivotEntity),
+      );
+      if (kind !== 'm:n' || persist === false || keysOf(pivot).length === 0) return [];
+      const given = pivot!.className;
+      return [{ option: `${className}.${name}`, given, message: PIVOT }];
+    }),
+  );
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  CHECKED.add(all);
+}
+
+const PIVOT =
+  'has a key of its own, which the collection would leave null. Add `persist: false` to the collection, also to its ' +
+  'inverse side, and create the rows: em.create(PivotEntity, { ... }). Or let the foreign keys be the primary key of the ' +
+  'pivot entity';
 
 interface Driver {
   createQueryBuilder: (entity: unknown, ...rest: unknown[]) => { wrapPaginateSubQuery?: unknown };
