@@ -4,12 +4,13 @@ import { Child } from '../support/processes/child.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
 import { record, recordedOn } from './matrix.js';
 import { runSuite } from './suite.js';
+import { UPSERTS } from './upserts.js';
 
 const FORMS = ['text', 'bigint', 'number', 'typed'];
 const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
 
 it('declares columns as Drizzle has them, and refuses what cannot be an ID', async () => {
-  expect(await runSuite('drizzle', 'declared')).toEqual({ passed: 12 });
+  expect(await runSuite('drizzle', 'declared')).toEqual({ passed: 13 });
 });
 
 describe.each(databaseKinds)('Drizzle on %s', (kind) => {
@@ -19,7 +20,10 @@ describe.each(databaseKinds)('Drizzle on %s', (kind) => {
   afterAll(() => Promise.all(databases.map((each) => each.drop())));
 
   it('fills, reads or refuses on every path, as docs/orms.md says', async () => {
-    const given = Object.fromEntries(FORMS.map((form, index) => [form, databases[index]]));
+    const given = {
+      databases: Object.fromEntries(FORMS.map((form, index) => [form, databases[index]])),
+      upserts: UPSERTS,
+    };
     const cells = await runSuite<Record<string, Record<string, string>>>('drizzle', 'matrix', given);
     record('drizzle', 'Drizzle 0.45', kind, cells);
     // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /**
  * What became of each way of writing and reading keys through an ORM: path -> database -> form of the key -> result. A
- * result is `filled`, `exact`, `refused: WHY`, `wrong: WHY`, or `-` where there is no such way.
+ * result is `filled`, `kept` (the key of the row that an upsert found), `exact`, `refused: WHY`, `wrong: WHY`, or `-` where there is no such way.
  */
 export interface OrmMatrix {
   /** Name and releases, as a head of the table shows them. */

@@ -1,5 +1,5 @@
 import { And, In, MoreThan } from 'typeorm';
-import { pathsOf, rows, type EntityPath, type PathSetting } from '../product/entities/entity-path.js';
+import { pathsOf, rows, type Claim, type EntityPath, type PathSetting } from '../product/entities/entity-path.js';
 import { findPaths } from '../product/entities/find-paths.js';
 import { graphPaths } from '../product/entities/graph-paths.js';
 import { bulkPaths, insertPaths } from '../product/entities/insert-paths.js';
@@ -9,6 +9,8 @@ import { refusedPaths } from '../product/entities/refused-paths.js';
 import { relationPaths } from '../product/entities/relation-paths.js';
 import { savePaths } from '../product/entities/save-paths.js';
 import type { DatabaseKind } from '../support/servers/test-databases.js';
+import type { Upsert } from './upsert.js';
+import { UPSERTS } from './upserts.js';
 
 /** The paths of TypeORM that a row of the table in docs/orms.md stands for. */
 export interface TypeormRow {
@@ -18,6 +20,8 @@ export interface TypeormRow {
   readonly on?: readonly DatabaseKind[];
   /** What makes them wrong, where that is not ours: an issue of TypeORM. */
   readonly wrongBy?: string;
+  /** What the table says where they are right; `filled` or `exact` unless given. */
+  readonly right?: string;
 }
 
 type Setting = PathSetting<ReturnType<typeof plainEntities.build>>;
@@ -163,6 +167,88 @@ const others = pathsOf(plainEntities, {
   },
 });
 
+/** The ways of an upsert that TypeORM has: `'-'` without one. */
+function upsertPath(upsert: Upsert): TypeormRow {
+  const { row, statement, key, by, sets } = upsert;
+  const found = by === 'id' ? 'id' : 'name';
+  const upsertIn = async (setting: Setting, way: UpsertWay): Promise<Claim[]> => {
+    const { form, manager, entities } = setting;
+    const name = `${row} ${++upserts}`;
+    const kept = await manager.save(entities.Tag, { name, uses: 1 });
+    const id = key === 'same' ? kept.id : form.fromDigits(earlierDigits(setting, kept.id));
+    const others = statement === 'bulk' ? await manager.save(entities.Tag, [{ name: `${name} too`, uses: 0 }]) : [];
+    let failure: Error | undefined;
+    await way(setting, [...others, { id, name, uses: 2 }], found).catch((error: Error) => (failure = error));
+    const [stored, ...more] = await manager.findBy(entities.Tag, { name });
+    expect([stored, ...more]).toEqual([{ id: kept.id, name, uses: failure === undefined ? 2 : 1 }]);
+    if (failure !== undefined) throw failure;
+    return [rows(entities.Tag, [stored!, ...others])];
+  };
+  const hasNone = sets === 'value' || sets === 'third value' || statement === 'replace' || statement === 'merge';
+  const ways = hasNone ? {} : statement === 'query' ? SELECTED[sets] : UPSERTED[sets];
+  const paths = Object.entries(ways).map(
+    ([name, way]) => [`${row}: ${name}`, (setting: Setting) => upsertIn(setting, way)] as const,
+  );
+  return { row, paths: pathsOf(plainEntities, Object.fromEntries(paths)), right: 'kept' };
+}
+
+let upserts = 0;
+
+interface UpsertedTag {
+  readonly id: Id;
+  readonly name: string;
+  readonly uses: number;
+}
+
+type UpsertWay = (setting: Setting, tags: readonly UpsertedTag[], found: 'id' | 'name') => Promise<unknown>;
+type UpsertWays = Readonly<Record<'others' | 'new key', Readonly<Record<string, UpsertWay>>>>;
+
+const orUpdate =
+  (...columns: readonly string[]): UpsertWay =>
+  ({ dataSource, entities: { Tag } }, tags, found) =>
+    dataSource
+      .createQueryBuilder()
+      .insert()
+      .into(Tag)
+      .values([...tags])
+      .orUpdate([...columns], [found])
+      .execute();
+
+const selected =
+  (...columns: readonly string[]): UpsertWay =>
+  ({ dataSource, form, manager, entities: { Tag } }, [tag], found) => {
+    const select = manager
+      .createQueryBuilder(Tag, 'tag')
+      .select(form.digits(tag!.id))
+      .addSelect(`'${tag!.name}'`)
+      .addSelect('2');
+    const insert = dataSource.createQueryBuilder().insert().into(Tag, ['id', 'name', 'uses']);
+    return insert
+      .valuesFromSelect(select.where({ name: tag!.name }))
+      .orUpdate([...columns], [found])
+      .execute();
+  };
+
+const UPSERTED: UpsertWays = {
+  others: {
+    'upsert()': ({ manager, entities: { Tag } }, tags, found) => manager.upsert(Tag, [...tags], [found]),
+    'upsert() of a repository, changes alone': ({ manager, entities: { Tag } }, tags, found) =>
+      manager.getRepository(Tag).upsert([...tags], { conflictPaths: [found], skipUpdateIfNoValuesChanged: true }),
+    'orUpdate()': orUpdate('uses'),
+  },
+  'new key': {
+    'orUpdate() with the key': orUpdate('id', 'uses'),
+    // MariaDB and SQLite ignore the case of names.
+    'orUpdate() with the key in upper case': (setting, tags, found) =>
+      orUpdate(setting.dataSource.options.type === 'postgres' ? 'id' : 'ID', 'uses')(setting, tags, found),
+  },
+};
+
+const SELECTED: UpsertWays = {
+  others: { 'orUpdate()': selected('uses') },
+  'new key': { 'orUpdate() with the key': selected('id', 'uses') },
+};
+
 const all = [
   ...savePaths,
   ...insertPaths,
@@ -217,6 +303,7 @@ export const WRITES: readonly TypeormRow[] = [
     wrongBy: 'of the object that met the row, typeorm#10214',
   },
   { row: 'upsert of the key', paths: named('upsert of the key') },
+  ...UPSERTS.map(upsertPath),
   {
     row: 'transaction',
     paths: named('a transaction, committed', 'a transaction, rolled back', 'a query runner of its own'),

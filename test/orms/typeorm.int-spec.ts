@@ -44,7 +44,7 @@ async function takePaths(kind: DatabaseKind): Promise<Record<string, Record<stri
           for (const path of row.on?.includes(kind) === false ? [] : row.paths) {
             const family = families.get(path.family) ?? (await OpenedFamily.open(path.family, form, database.options));
             families.set(path.family, family);
-            results.add(await resultOf(family, path, row, right));
+            results.add(await resultOf(family, path, row, row.right ?? right));
           }
           if (results.size > 1) throw new Error(`paths of '${row.row}' come out as ${[...results].join(' and ')}`);
           (cells[`${prefix} ${row.row}`] ??= {})[name] = [...results][0] ?? '-';

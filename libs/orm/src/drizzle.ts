@@ -7,6 +7,10 @@
  */
 
 import { requireSupported } from '@raindrop/node/internal';
+import { MySqlInsertBase } from 'drizzle-orm/mysql-core';
+import { PgInsertBase } from 'drizzle-orm/pg-core';
+import { SQLiteInsertBase } from 'drizzle-orm/sqlite-core';
+import { guardUpserts } from './drizzle/upserts.js';
 export { type GeneratedColumn, type IdColumn, snowflake, snowflakeReference } from './drizzle/column.js';
 export { checkPrecision, type DrizzleDatabase, type DrizzlePrecisionOptions, exactJson } from './drizzle/precision.js';
 export { InsertRefusedError, type InsertRefusal, type KeyIds, type KeyOptions } from './ids.js';
@@ -14,3 +18,4 @@ export { UnsafeSnowflakeError } from '@raindrop/core/internal';
 export { type PrecisionOptions, type PrecisionReport, RoundedIdsError } from './precision.js';
 
 requireSupported('drizzle-orm', () => __filename);
+guardUpserts({ PgInsertBase, MySqlInsertBase, SQLiteInsertBase });

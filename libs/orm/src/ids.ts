@@ -167,8 +167,8 @@ function checked(place: string, options: KeyOptions): ReadOptions<typeof keyOpti
 
 /**
  * The cause says why an insert was refused. `select`: its rows come from a query, which has no ID for each. `merge`: one
- * parameter would be the ID of all rows that a MERGE inserts. `replace`: the existing row would get a new ID.
- * `key-update`: an upsert would write a new ID into the existing row. `no-conflict`: an upsert names nothing by which an
+ * parameter would be the ID of all rows that a MERGE inserts. `replace`: a REPLACE would delete an existing row and its key.
+ * `key-update`: an upsert would change the key of the row that it finds. `no-conflict`: an upsert names nothing by which an
  * existing row would be found. `unfilled`: the statement reached the database by a way that puts no IDs. `prepared`: a
  * prepared insert that holds one ID was executed again.
  */

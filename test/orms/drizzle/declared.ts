@@ -1,5 +1,6 @@
 /** What a declaration makes of itself, without a database. Stops at what is not so. */
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { inspect } from 'node:util';
 import { eq, inArray, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
@@ -192,6 +193,43 @@ const tests: Readonly<Record<string, () => unknown>> = {
       .prepare();
     reference.run({ replaces: null });
     await ids.close();
+  },
+  'an upsert may set a key to itself: in a module of ESM, and in one of CommonJS': () => {
+    const require = createRequire(import.meta.url);
+    const commonJs = {
+      ...(require('drizzle-orm') as { sql: typeof sql }),
+      ...(require('drizzle-orm/better-sqlite3') as { drizzle: typeof drizzle }),
+      ...(require('drizzle-orm/sqlite-core') as { sqliteTable: typeof sqliteTable; text: typeof sqliteText }),
+      ...(require('@raindrop/orm/drizzle') as { snowflake: typeof snowflake }),
+    };
+    assert.notEqual(commonJs.sqliteTable, sqliteTable);
+    for (const copy of [{ sql, drizzle, sqliteTable, text: sqliteText, snowflake }, commonJs]) {
+      const columns = { orderId: copy.snowflake().primaryKey(), email: copy.text().unique() };
+      const orders = copy.sqliteTable('orders', columns);
+      const db = copy.drizzle(':memory:', { casing: 'snake_case' });
+      db.run(copy.sql`create table orders (order_id text primary key not null, email text unique)`);
+      const row = { orderId: '1', email: 'a' };
+      const insert = (target: AnySQLiteColumn, orderId: unknown): void =>
+        void db
+          .insert(orders)
+          .values(row)
+          .onConflictDoUpdate({ target, set: { orderId: orderId as never } })
+          .run();
+      for (const own of [
+        orders.orderId,
+        copy.sql`${orders.orderId}`,
+        copy.sql`order_id`,
+        copy.sql`"orders"."order_id"`,
+      ]) {
+        insert(orders.email, own);
+      }
+      for (const same of ['1', copy.sql`excluded.order_id`]) insert(orders.orderId, same);
+      const others = ['1', '2', copy.sql`excluded.order_id`, copy.sql`coalesce(order_id, ${'3'})`, copy.sql`${'1'}`];
+      for (const other of others) {
+        assert.throws(() => insert(orders.email, other), { errorCode: 'INSERT_REFUSED', why: 'key-update' });
+      }
+      assert.deepEqual(db.select().from(orders).all(), [row]);
+    }
   },
   'control: what Drizzle makes once, a prepared insert repeats': () => {
     let last = 0;

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { type ReadPath, readPaths, type Rows } from './read-paths.js';
 import { forms, type GivenDatabase, Shop } from './shop.js';
+import { type Upsert, upserted } from './upserts.js';
 import { type WritePath, writePaths } from './write-paths.js';
 
 /** Of MariaDB, PostgreSQL and SQLite. */
@@ -16,15 +17,23 @@ const REFUSALS = [
   ['SQLite3 can only bind', 'by the driver'],
   ['invalid input syntax for type bigint', 'by the database'],
   ['Duplicate entry', 'duplicate key'],
+  ['duplicate key value', 'duplicate key'],
+  ['UNIQUE constraint failed', 'duplicate key'],
 ] as const;
 
-/** A database for each form. */
-const given = JSON.parse(process.argv[2]!) as Readonly<Record<string, GivenDatabase>>;
+/** A database for each form, and the upserts of test/orms/upserts.ts. */
+const given = JSON.parse(process.argv[2]!) as {
+  readonly databases: Readonly<Record<string, GivenDatabase>>;
+  readonly upserts: readonly Upsert[];
+};
 const cells: Record<string, Record<string, string>> = {};
 
 for (const form of forms) {
-  const shop = await Shop.open(given[form.name]!, form);
+  const shop = await Shop.open(given.databases[form.name]!, form);
   for (const path of writePaths()) note(shop, `write ${path.row}`, path, await result(shop, path, isWritten, 'filled'));
+  for (const each of given.upserts) {
+    (cells[`write ${each.row}`] ??= {})[form.name] = await upserted(shop, each, refusalOf);
+  }
   for (const path of readPaths()) note(shop, `read ${path.row}`, path, await result(shop, path, isRead, 'exact'));
   await shop.close();
 }

@@ -256,7 +256,6 @@ const upserts: readonly WritePath[] = [
   {
     row: 'upsert of the key',
     name: 'an upsert that sets the key to the new ID',
-    wrongBy: 'the statement asks for it, drizzle#1728',
     run: async (shop) => {
       const [values] = some(1) as [Values];
       const ids = await inserted(shop, [values]);

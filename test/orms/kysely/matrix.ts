@@ -6,6 +6,7 @@ import type { Expression, RawBuilder } from 'kysely';
 import {
   codeOf,
   type Form,
+  given,
   jsonArrayFrom,
   type Key,
   openShop,
@@ -14,6 +15,7 @@ import {
   sql,
   title,
   type,
+  type Upsert,
 } from './shop.js';
 
 type Path = (shop: OpenShop, form: Form) => Promise<string | void>;
@@ -270,6 +272,65 @@ const READS: Readonly<Record<string, Path>> = {
   }),
 };
 
+/** The statement of an upsert; undefined where the database's SQL lacks it. */
+function upsertOf({ db }: OpenShop, upsert: Upsert, row: UpsertedRow, third: Key): Executed | undefined {
+  const { statement, by, sets } = upsert;
+  const key = by === 'id' ? 'id' : 'title';
+  if (statement === 'merge') {
+    if (type !== 'postgres') return undefined;
+    const source = sql<UpsertedRow>`(values (${String(row.id)}::bigint, ${row.title}, ${row.customer_id}::bigint))`;
+    return db
+      .mergeInto('orders')
+      .using(source.as<'given'>(sql`given(id, title, customer_id)`), `given.${key}`, `orders.${key}`)
+      .whenMatched()
+      .thenUpdateSet((eb) => ({ id: eb.ref('given.id'), customer_id: eb.ref('given.customer_id') }));
+  }
+  if (statement === 'replace') return type === 'postgres' ? undefined : db.replaceInto('orders').values(row);
+  const id: unknown = {
+    others: undefined,
+    'new key': type === 'mariadb' ? sql<Key>`values(id)` : sql<Key>`${sql.ref('excluded.id')}`,
+    value: row.id,
+    'third value': third,
+  }[sets];
+  const set = { customer_id: row.customer_id, ...(id !== undefined && { id: id as Key }) };
+  const into = db.insertInto('orders');
+  const isBigint = type !== 'better-sqlite3' || formNow !== 'text';
+  const source = sql<UpsertedRow>`select ${isBigint ? sql.lit(BigInt(row.id)) : sql.lit(String(row.id))}, ${row.title}
+    from (select 1 as one) as one where 1 = 1`;
+  const insert =
+    statement === 'query'
+      ? into.columns(['id', 'title']).expression(source)
+      : into.values(statement === 'bulk' ? [{ title: title() }, row, { title: title() }] : row);
+  return type === 'mariadb'
+    ? insert.onDuplicateKeyUpdate(set)
+    : insert.onConflict((conflict) => conflict.column(key).doUpdateSet(set));
+}
+
+interface UpsertedRow {
+  readonly id: Key;
+  readonly title: string;
+  readonly customer_id: Key;
+}
+
+interface Executed {
+  execute(): Promise<unknown>;
+}
+
+/** Upserts a row of which one is there with the same title: what became of the one that is there. */
+async function upserted(shop: OpenShop, form: Form, upsert: Upsert): Promise<string> {
+  const row = { title: title(), customer_id: shown[form]('7') };
+  const newKey = (): Key => shown[form](shop.ids.nextString());
+  const kept = newKey();
+  await shop.db.insertInto('orders').values({ id: kept, title: row.title }).execute();
+  const statement = upsertOf(shop, upsert, { ...row, id: upsert.key === 'same' ? kept : newKey() }, newKey());
+  if (statement === undefined) return '-';
+  const refusal = await statement.execute().then(() => undefined, codeOf);
+  const found = await shop.db.selectFrom('orders').selectAll().where('title', '=', row.title).execute();
+  if (found.length !== 1 || found[0]!.id !== kept) return `wrong: ${kept} became ${found.map(({ id }) => id).join()}`;
+  if (found[0]!.customer_id !== (refusal === undefined ? row.customer_id : null)) return `wrong: another update`;
+  return refusal === undefined ? 'kept' : `refused: ${refusal}`;
+}
+
 let formNow: Form = 'text';
 const cells: Record<string, Record<string, string>> = {};
 for (const form of ['text', 'bigint', 'number'] as const) {
@@ -282,6 +343,8 @@ for (const form of ['text', 'bigint', 'number'] as const) {
         (cells[`${kind} ${name}`] ??= {})[form] = answer ?? 'filled';
       }
     }
+    for (const upsert of given.upserts)
+      (cells[`write ${upsert.row}`] ??= {})[form] = await upserted(shop, form, upsert);
   } finally {
     await shop.close();
   }

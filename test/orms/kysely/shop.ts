@@ -12,6 +12,7 @@ import * as formerSqliteHelpers from 'kysely-0.28/helpers/sqlite';
 import mysql from 'mysql2';
 import { createRequire } from 'node:module';
 import pg from 'pg';
+import type { Upsert } from '../upsert.js';
 
 export type Form = 'text' | 'bigint' | 'number';
 export type Key = string | bigint | number;
@@ -32,7 +33,11 @@ export interface Given {
     readonly database: string;
   };
   readonly release: '0.28' | '0.29';
+  /** The upserts of test/orms/upserts.ts. */
+  readonly upserts: readonly Upsert[];
 }
+
+export type { Upsert };
 
 export const given = JSON.parse(process.argv[2] ?? '{}') as Given;
 export const { database, release } = given;
@@ -95,6 +100,8 @@ export interface OpenShop {
   readonly db: kysely.Kysely<Shop>;
   /** Every ID that was issued, as decimal text. */
   readonly issued: ReadonlySet<string>;
+  /** The service of the keys. */
+  readonly ids: IdService;
   close(): Promise<void>;
 }
 
@@ -121,7 +128,7 @@ export async function openShop(form: Form): Promise<OpenShop> {
     await db.destroy();
     await ids.close();
   };
-  return { db, issued, close };
+  return { db, issued, ids, close };
 }
 
 function noted(ids: IdService): {
@@ -155,10 +162,12 @@ function noted(ids: IdService): {
 export function codeOf(error: unknown): string {
   const { errorCode, why, code } = error as { errorCode?: string; why?: string; code?: string };
   if (NOT_NULL.includes(code ?? '')) return 'NOT NULL';
+  if (DUPLICATE.includes(code ?? '')) return 'duplicate key';
   if (errorCode === undefined) return `database error ${code ?? String(error)}`;
   return why === undefined ? errorCode : `${errorCode} ${why}`;
 }
 
+const DUPLICATE = ['ER_DUP_ENTRY', '23505', 'SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY'];
 const NOT_NULL = ['ER_NO_DEFAULT_FOR_FIELD', '23502', 'SQLITE_CONSTRAINT_NOTNULL'];
 
 let titles = 0;

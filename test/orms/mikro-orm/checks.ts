@@ -57,7 +57,72 @@ async function outcome(work: () => Promise<unknown>): Promise<unknown> {
   }
 }
 
+/** Orders and tags, joined by an entity with a key of ours. @param persist whether the collections write its rows */
+function tagged(persist: boolean): { Post: any; Label: any; Labelling: any; entities: any[] } {
+  const Post: any = defineEntity({
+    name: 'Post',
+    tableName: 'posts',
+    properties: (p: any) => ({
+      id: snowflakeKey(),
+      labels: () => {
+        const labels = p.manyToMany(Label).pivotEntity(() => Labelling);
+        return persist ? labels : labels.persist(false);
+      },
+    }),
+  } as never);
+  const Label: any = defineEntity({
+    name: 'Label',
+    tableName: 'labels',
+    properties: (p: any) => ({ id: snowflakeKey(), name: p.string() }),
+  } as never);
+  const Labelling: any = defineEntity({
+    name: 'Labelling',
+    tableName: 'labellings',
+    properties: (p: any) => ({
+      id: snowflakeKey(),
+      post: () => p.manyToOne(Post),
+      label: () => p.manyToOne(Label),
+    }),
+  } as never);
+  return { Post, Label, Labelling, entities: [Post, Label, Labelling] };
+}
+
+async function inLabels(persist: boolean): Promise<unknown> {
+  const service = await openIdService({
+    ...LAYOUT,
+    workerIdAssigner: 'static',
+    workerId: 4,
+    restartWaitMs: false,
+    logger: SILENT,
+  });
+  const { Post, Label, Labelling, entities } = tagged(persist);
+  let orm: any;
+  let schema: any;
+  try {
+    orm = await connect(entities);
+    schema = version === 6 ? orm.getSchemaGenerator() : orm.schema;
+    await (version === 6 ? schema.createSchema() : schema.create());
+    const em = orm.em.fork();
+    const post = em.create(Post, {});
+    const label = em.create(Label, { name: 'x' });
+    if (persist) post.labels.add(label);
+    else em.create(Labelling, { post, label });
+    await em.persist([post, label]).flush();
+    const [read] = await orm.em.fork().find(Post, {}, { populate: ['labels'] });
+    return read.labels.getItems().map(({ name }: any) => name);
+  } catch (error) {
+    const { errorCode, message } = error as { errorCode?: string; message: string };
+    return errorCode === undefined ? message : `${errorCode}: ${/Post\.labels = .*/.exec(message)?.[0]}`;
+  } finally {
+    await (version === 6 ? schema?.dropSchema() : schema?.drop());
+    await orm?.close(true);
+    await service.close();
+  }
+}
+
 const found = {
+  'a pivot entity with a key of ours, written by a collection': await inLabels(true),
+  'a pivot entity with a key of ours, created': await inLabels(false),
   ...(await inShop({}, true, async ({ em, Order, Pair }) => ({
     'a flush that fails, and is repeated': await outcome(async () => {
       const taken = row();

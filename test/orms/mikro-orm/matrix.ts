@@ -4,7 +4,7 @@
  * path and form what became of all ways that belong to it: `filled`, `exact`, `refused: CODE`, `wrong: WHY`, or `-` where
  * this version has none.
  */
-import { forms, type OpenShop, openShop, type Row, textOf, type, version } from './shop.js';
+import { forms, type OpenShop, openShop, type Row, textOf, type, type Upsert, upserts, version } from './shop.js';
 
 /** Inserts rows whose codes or customers begin with the tag. Gives back the IDs as the application sees them, in order. */
 type Write = (em: any, tag: string) => Promise<readonly unknown[] | void>;
@@ -447,6 +447,131 @@ async function read(shop: OpenShop, work: Read): Promise<string> {
   return ids.length > 0 && ids.every((id) => id === largest) ? 'exact' : `wrong: ${show(ids)}`;
 }
 
+/** Upserts a row, and gives back the key that the ORM tells, where it does. */
+type UpsertWay = (em: any, row: Row) => Promise<unknown>;
+
+/** The ways of an upsert that this version has. */
+function upsertsOf({ orm, Order, ids, shown }: OpenShop, upsert: Upsert): Record<string, UpsertWay> {
+  const { statement, by, sets } = upsert;
+  const onConflictFields = [by];
+  const told = { onConflictFields, ...(sets === 'new key' && { onConflictMergeFields: ['id', 'customer'] }) };
+  const third = shown(ids.nextString());
+  const conflict = (em: any, row: Row): any => em.qb(Order).insert(row).onConflict(by);
+  const inKysely = (name: string, insert: (kysely: any, row: Row) => any): Record<string, UpsertWay> => ({
+    ...(version !== 6 && {
+      [name]: async (em, row) => void (await insert(em.getKysely(), { ...row, id: digits(row.id) }).execute()),
+    }),
+  });
+  const kyselyUpsert = (id?: (row: Row, eb: any) => unknown): Record<string, UpsertWay> =>
+    inKysely('em.getKysely()', (kysely, row) => {
+      const into = kysely.insertInto('orders');
+      const rows = [{ ...row, id: digits(ids.nextString()), code: `${String(row.code)}2` }, row];
+      const source = kysely.selectFrom('orders').where('code', '=', row.code);
+      const selected = source.select((eb: any) => [eb.val(row.id).as('id'), 'code', 'customer']);
+      const insert =
+        statement === 'query'
+          ? into.columns(['id', 'code', 'customer']).expression(selected)
+          : into.values(statement === 'bulk' ? rows : row);
+      const set = (eb: any): Row => ({ customer: 'after', ...(id !== undefined && { id: id(row, eb) }) });
+      return type === 'mariadb'
+        ? insert.onDuplicateKeyUpdate(set)
+        : insert.onConflict((on: any) => on.column(by).doUpdateSet(set));
+    });
+  const newKey = (_: Row, eb: any): unknown => (type === 'mariadb' ? eb.fn('values', ['id']) : eb.ref('excluded.id'));
+
+  if (statement === 'merge') return {};
+  if (statement === 'replace') {
+    if (type === 'postgres') return {};
+    return inKysely('em.getKysely() replaceInto', (kysely, row) => kysely.replaceInto('orders').values(row));
+  }
+  if (statement === 'query') return sets === 'others' ? kyselyUpsert() : kyselyUpsert(newKey);
+  if (statement === 'bulk') {
+    const rowsOf = (row: Row): Row[] =>
+      [1, 2].map((n) => ({ ...row, id: shown(ids.nextString()), code: `${String(row.code)}${n}` }));
+    const many = {
+      'em.upsertMany(data)': async (em: any, row: Row) =>
+        (await em.upsertMany(Order, [...rowsOf(row), row], told))[2].id,
+    };
+    return { ...many, ...(sets === 'others' ? kyselyUpsert() : kyselyUpsert(newKey)) };
+  }
+  const upserting: Record<string, UpsertWay> = {
+    'em.upsert(data)': async (em, row) => (await em.upsert(Order, row, told)).id,
+    'em.upsert(entity)': async (em, row) => {
+      const order = em.create(Order, row, { persist: false });
+      same(await em.upsert(order, undefined, told), order);
+      return order.id;
+    },
+  };
+  if (sets === 'value' || sets === 'third value') {
+    const id = (row: Row): unknown => (sets === 'value' ? row.id : third);
+    return {
+      'qb.merge({ id })': async (em, row) =>
+        void (await conflict(em, row)
+          .merge({ id: id(row), customer: 'after' })
+          .execute()),
+      ...kyselyUpsert((row) => digits(id(row))),
+    };
+  }
+  if (sets === 'others') {
+    return {
+      ...upserting,
+      ...(by === 'id' && { 'em.upsert(data), by default': async (em, row) => (await em.upsert(Order, row)).id }),
+      // MariaDB would find the row by its code, and MikroORM look for the key: mikro-orm#6781.
+      ...(by === 'code' && {
+        'em.upsert(data), all but the key': async (em, row) =>
+          (await em.upsert(Order, row, { onConflictFields, onConflictExcludeFields: ['id'] })).id,
+        'em.upsert(data), loaded before, flush': async (em, row) => {
+          const loaded = await em.findOneOrFail(Order, { code: row.code });
+          const order = await em.upsert(Order, row, told);
+          await em.flush();
+          same(loaded.id, order.id);
+          return order.id;
+        },
+      }),
+      "qb.merge(['customer'])": async (em, row) => void (await conflict(em, row).merge(['customer']).execute()),
+      ...kyselyUpsert(),
+    };
+  }
+  return {
+    ...upserting,
+    'em.upsert(data), all fields': async (em, row) =>
+      (await em.upsert(Order, row, { onConflictFields, onConflictMergeFields: ['*'] })).id,
+    'qb.merge()': async (em, row) => void (await conflict(em, row).merge().execute()),
+    "qb.merge(['id', 'customer'])": async (em, row) =>
+      void (await conflict(em, row).merge(['id', 'customer']).execute()),
+    ...kyselyUpsert(newKey),
+  };
+
+  /** A key as `em.getKysely()` writes it, which converts no values. */
+  function digits(id: unknown): string {
+    const { customType } = orm.getMetadata().get(version === 6 ? 'Order' : Order).properties.id;
+    return String(customType.convertToDatabaseValue(id));
+  }
+}
+
+/** What became of a row with the same code as the one that is upserted. */
+async function upserted(shop: OpenShop, upsert: Upsert, way: UpsertWay, tag: string): Promise<string> {
+  const { orm, Order, ids, shown, stored } = shop;
+  const key = ids.nextString();
+  await orm.em.fork().insert(Order, { id: shown(key), code: tag, customer: 'before' });
+  const id = upsert.key === 'same' ? shown(key) : shown(ids.nextString());
+  let answer = 'kept';
+  let told: unknown;
+  try {
+    told = await way(orm.em.fork(), { id, code: tag, customer: 'after' });
+  } catch (error) {
+    answer = codeOf(error);
+  }
+  const [row, ...others] = (await stored(tag)).filter(({ code }) => code === tag);
+  same(others.length, 0);
+  same(row?.id, key);
+  same(row!.customer, answer === 'kept' ? 'after' : 'before');
+  if (answer !== 'kept' || told === undefined || told === shown(key)) return answer;
+  // MariaDB finds the row by its code, MikroORM looks for the key.
+  if (type === 'mariadb' && upsert.by === 'id') return 'kept';
+  return `wrong: ${show([told])} was told`;
+}
+
 function show(ids: readonly unknown[]): string {
   return ids.map((id) => `${typeof id} ${String(id)}`).join(', ') || 'none';
 }
@@ -485,6 +610,12 @@ for (const form of forms) {
     await note(
       path,
       mapped(ways, (work) => (tag: string) => write(shop, work, tag)),
+    );
+  }
+  for (const each of upserts) {
+    await note(
+      `write ${each.row}`,
+      mapped(upsertsOf(shop, each), (way) => (tag: string) => upserted(shop, each, way, tag)),
     );
   }
   const id = shop.shown(shop.largest);

@@ -2,6 +2,7 @@
 import { defineEntity, Utils } from '@mikro-orm/core';
 import { openIdService } from '@raindrop/node';
 import { type KeyOptions, snowflakeKey, withSnowflakes } from '@raindrop/orm/mikro-orm';
+import type { Upsert } from '../upsert.js';
 
 /** The keys of both tables as the application sees them; `typed` ones only MikroORM 7 has. */
 export type Form = 'text' | 'bigint' | 'number' | 'typed';
@@ -13,9 +14,13 @@ interface Given {
   readonly database: { readonly type: string; readonly database: string } & Record<string, unknown>;
   /** Without an entity manager of ours. */
   readonly isPlain?: boolean;
+  /** The upserts of test/orms/upserts.ts. */
+  readonly upserts?: readonly Upsert[];
 }
 
-export const { database, isPlain = false } = JSON.parse(process.argv[2]!) as Given;
+export type { Upsert };
+
+export const { database, isPlain = false, upserts = [] } = JSON.parse(process.argv[2]!) as Given;
 export const type = database.type as 'mariadb' | 'postgres' | 'better-sqlite3';
 /** Of the ORM: 6 or 7. */
 export const version = Number(/^\d+/.exec((Utils as any).getORMVersion())![0]);

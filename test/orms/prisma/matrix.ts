@@ -3,7 +3,7 @@
  * and form what became of all ways that belong to it: `filled`, `exact`, `refused: CODE`, `wrong: WHY`, or `-` where the
  * database has no such way.
  */
-import { deepStrictEqual as same } from 'node:assert/strict';
+import { AssertionError, deepStrictEqual as same } from 'node:assert/strict';
 import {
   type Client,
   codeOf,
@@ -11,12 +11,14 @@ import {
   extended,
   type Form,
   fresh,
+  given as givenToSuite,
   type Key,
   openShop,
   type OpenShop,
   quoted,
   skip,
   type,
+  type Upsert,
 } from './shop.js';
 
 /** Returns the IDs of the new orders, where the way tells them. */
@@ -433,6 +435,55 @@ async function read(shop: OpenShop, way: Read): Promise<string> {
   }
 }
 
+/** The ways of an upsert that Prisma has: to another key it can set the key to a value alone. */
+function upsertsOf({ db, sent }: OpenShop, { statement, by, sets }: Upsert, third: Key): UpsertWay[] {
+  if (statement !== 'single' || sets === 'new key') return [];
+  const args = (row: UpsertedRow, id: unknown): Parameters<typeof db.order.upsert>[0] => ({
+    where: by === 'id' ? { id: row.id } : { number: row.number },
+    create: row,
+    update: { data: { updated: true }, ...(sets !== 'others' && { id: id as bigint }) },
+  });
+  const idOf = (row: UpsertedRow): bigint => (sets === 'third value' ? sent(third) : row.id);
+  return [
+    (row) => db.order.upsert(args(row, idOf(row))),
+    (row) => db.order.upsert(args(row, { set: idOf(row) })),
+    async (row, customerId) => {
+      const upsert = { ...args(row, idOf(row)), create: { id: row.id, number: row.number } };
+      const data = { orders: { upsert } };
+      const { orders } = await db.customer.update({ where: { id: customerId }, data, include: { orders: true } });
+      return orders[0]!;
+    },
+  ];
+}
+
+interface UpsertedRow {
+  readonly id: bigint;
+  readonly number: string;
+  readonly customerId: bigint;
+}
+
+type UpsertWay = (row: UpsertedRow, customerId: bigint) => Promise<{ readonly id: unknown }>;
+
+/** Upserts an order of which one is there with the same number: what became of the one that is there. */
+async function upserted({ db, plain, ids, sent, shown }: OpenShop, upsert: Upsert, way: UpsertWay): Promise<string> {
+  const number = fresh();
+  const kept = shown(ids.nextString());
+  const customerId = sent((await db.customer.create({ data: { email: fresh() } })).id);
+  await db.order.create({ data: { id: sent(kept), number, customerId } });
+  const id = upsert.key === 'same' ? kept : shown(ids.nextString());
+  let result = 'kept';
+  try {
+    const told = await way({ id: sent(id), number, customerId }, customerId);
+    same(shown(String(told.id)), kept);
+  } catch (error) {
+    if (error instanceof AssertionError) throw error;
+    result = `refused: ${codeOf(error)}`;
+  }
+  const [order, ...others] = await plain.order.findMany({ where: { number } });
+  same([shown(String(order?.id)), order?.data, others], [kept, result === 'kept' ? { updated: true } : null, []]);
+  return result;
+}
+
 const cells: Record<string, Record<string, string>> = {};
 /** All ways of a path have to come out alike. */
 function note(path: string, form: Form, results: readonly string[]): void {
@@ -448,6 +499,12 @@ for (const form of ['text', 'bigint', 'number'] as const) {
       const results: string[] = [];
       for (const way of ways) results.push(await written(shop, path, rows, way));
       note(`write ${path}`, form, results);
+    }
+    for (const upsert of givenToSuite.upserts) {
+      const results: string[] = [];
+      const ways = upsertsOf(shop, upsert, shop.shown(shop.ids.nextString()));
+      for (const way of ways) results.push(await upserted(shop, upsert, way));
+      note(`write ${upsert.row}`, form, results.length === 0 ? ['-'] : results);
     }
     for (const [path, way] of Object.entries(READS)) note(`read ${path}`, form, [await read(shop, way)]);
   } finally {

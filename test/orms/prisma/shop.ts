@@ -3,6 +3,7 @@ import { type KeyIds, type SnowflakeFields, snowflakes, type SnowflakesExtension
 import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3';
 import { PrismaMariaDb } from '@prisma/adapter-mariadb';
 import { PrismaPg } from '@prisma/adapter-pg';
+import type { Upsert } from '../upsert.js';
 import * as postgres from './generated/postgresql-BigInt/client/client.js';
 
 export type Form = 'text' | 'bigint' | 'number';
@@ -18,7 +19,11 @@ export interface Given {
     readonly password: string;
     readonly database: string;
   };
+  /** The upserts of test/orms/upserts.ts. */
+  readonly upserts: readonly Upsert[];
 }
+
+export type { Upsert };
 
 export const given = JSON.parse(process.argv[2] ?? '{}') as Given;
 export const { database } = given;
@@ -180,7 +185,7 @@ export function codeOf(error: unknown): string {
   if (errorCode !== undefined) return why === undefined ? errorCode : `${errorCode} ${why}`;
   if (/Code: `(23502|1364|SQLITE_CONSTRAINT_NOTNULL)`|Null constraint violation/.test(message)) return 'NOT NULL';
   if (name === 'PrismaClientValidationError') return 'by Prisma';
-  return code ?? String(error);
+  return code === 'P2002' ? 'duplicate key' : (code ?? String(error));
 }
 
 /** What some work returns, or the code of its error. */

@@ -362,6 +362,107 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
     );
     return idOf(upserted) === id;
   },
+  'an upsert of new rows and of one with its key, where the key alone is unique': async () => {
+    const made = await table('mixed', { id: snowflakeKey({ ids }), name: DataTypes.STRING });
+    const { id } = (await made.create({ name: 'before' })).get() as { id: string };
+    const rows = [{ name: 'a' }, { id, name: 'after' }, { name: 'b' }];
+    return outcome(async () => {
+      const upserted = await made.bulkCreate(rows, { updateOnDuplicate: ['name'] as never });
+      const stored = await made.findAll({ order: ['name'] });
+      return [plain(stored, 'name').join(), idOf(upserted[1]) === id, await areStored(made, upserted)];
+    });
+  },
+  'a unique key of ours before another unique attribute': async () => {
+    const made = await table('two_uniques', {
+      id: snowflakeKey({ ids }),
+      publicId: { ...snowflakeKey({ ids }), primaryKey: false, unique: true, field: 'public_id' },
+      email: { type: DataTypes.STRING, unique: true },
+      name: DataTypes.STRING,
+    });
+    const first = await made.create({ email: 'a', name: 'before' });
+    const results: unknown[] = [];
+    for (const name of ['bulk', 'bulk and a new one', 'upsert', 'upsert of a key of null']) {
+      const row = { email: 'a', name, ...(name.endsWith('null') && { publicId: null }) };
+      const upserted = await outcome(async () =>
+        name.startsWith('bulk')
+          ? (
+              await made.bulkCreate([row, ...(name === 'bulk' ? [] : [{ email: 'b', name }])], {
+                updateOnDuplicate: ['name'] as never,
+              })
+            )[0]
+          : (await made.upsert(row))[0],
+      );
+      const keys = ['id', 'publicId'].map((each) => first.get(each) === (upserted as Model).get?.(each));
+      const stored = await made.findOne({ where: { email: 'a' } });
+      results.push(upserted instanceof Model ? [...keys, stored?.get('name') === name] : upserted);
+    }
+    // The row is found by one key, and keeps the other.
+    const [byKey] = await made.upsert({
+      id: first.get('id'),
+      publicId: ids.nextString(),
+      email: 'a',
+      name: 'by the key',
+    });
+    const stored = await made.findOne({ where: { name: 'by the key' } });
+    const told = [stored, byKey].map((each) => each?.get('publicId') === first.get('publicId'));
+    return [...results, [stored?.get('id') === first.get('id'), ...told]];
+  },
+  'a composite primary key with a key of ours': async () => {
+    const made = await table('composite', {
+      tenant: { type: DataTypes.INTEGER, primaryKey: true },
+      id: snowflakeKey({ ids }),
+      email: { type: DataTypes.STRING, unique: true },
+      name: DataTypes.STRING,
+    });
+    const { id } = (await made.create({ tenant: 1, email: 'a', name: 'before' })).get() as { id: string };
+    return outcome(async () => {
+      const [upserted] = await made.upsert({ tenant: 1, email: 'a', name: 'upsert' });
+      const [bulk] = await made.bulkCreate([{ tenant: 1, email: 'a', name: 'bulk' }], {
+        updateOnDuplicate: ['name'] as never,
+      });
+      const [byKey] = await made.upsert({ tenant: 1, id, email: 'a', name: 'by the key' });
+      const stored = await made.findAll();
+      return [idOf(upserted) === id, idOf(bulk) === id, idOf(byKey) === id, plain(stored, 'name').join()];
+    });
+  },
+  'statements that tell the keys of 1,200 rows that were there': async () => {
+    const made = await table('many_rows', {
+      id: snowflakeKey({ ids }),
+      code: { type: DataTypes.STRING, unique: true },
+      part: { type: DataTypes.INTEGER, unique: 'part' },
+      version: { type: DataTypes.INTEGER, unique: 'part' },
+    });
+    const rows = Array.from({ length: 1_200 }, (_, n) => ({ code: `c${n}`, part: n, version: 1 }));
+    const before = await made.bulkCreate(rows);
+    let statements = 0;
+    const upserted = await made.bulkCreate(rows, {
+      updateOnDuplicate: ['version'] as never,
+      conflictAttributes: ['code'] as never,
+      returning: false,
+      logging: () => statements++,
+    });
+    return [statements < 10, upserted.every((each, at) => idOf(each) === idOf(before[at]))];
+  },
+  'values that the database shows in another form': async () => {
+    const made = await table('forms', {
+      id: snowflakeKey({ ids }),
+      at: { type: DataTypes.DATE, unique: true },
+      price: { type: DataTypes.DECIMAL(9, 2), unique: true },
+      name: DataTypes.STRING,
+    });
+    const rows = [1, 2, 3].map((n) => ({ at: new Date(n * 86_400_000), price: n, name: 'before' }));
+    const before = await made.bulkCreate(rows);
+    const upserted = await made
+      .bulkCreate([...rows, rows[0]!, { at: new Date(0), price: 0, name: 'new' }], {
+        updateOnDuplicate: ['name'] as never,
+        conflictAttributes: ['at'] as never,
+        returning: false,
+      })
+      .catch(() => []);
+    const found = upserted.map((each) => before.findIndex((one) => idOf(one) === idOf(each)));
+    // PostgreSQL updates no row twice in one statement.
+    return dialect === 'postgres' || dialect === 'sqlite' ? true : [found.join(), await areStored(made, upserted)];
+  },
   'a key in a migration': () => outcome(() => queries.createTable('migrated', { id: snowflakeKey({ ids }) } as never)),
   'a service that fails inside an include': async () => {
     let left = 0;

@@ -8,6 +8,7 @@ import {
   Customer,
   dialect,
   forms,
+  given,
   type Id,
   isMysql,
   Item,
@@ -17,6 +18,7 @@ import {
   Order,
   Tag,
   Tagging,
+  type Upsert,
 } from './shop.js';
 
 /** Inserts orders whose codes or customers begin with the tag. Gives back their IDs as the application sees them, in order. */
@@ -28,6 +30,70 @@ function same(left: unknown, right: unknown): void {
   if (left !== right) {
     throw new Error(`wrong: ${typeof left} ${String(left)} for ${typeof right} ${String(right)}`);
   }
+}
+
+/** Upserts an order, and gives back the key that its instance has, where there is one. */
+type UpsertWay = (row: UpsertedRow) => Promise<unknown>;
+
+type UpsertedRow = { readonly id: Id; readonly code: string; readonly customer: string };
+
+/** The ways of an upsert that Sequelize has. */
+function upsertsOf({ sequelize, ids, shown }: OpenShop, upsert: Upsert): Record<string, UpsertWay> {
+  const { statement, by, sets } = upsert;
+  if (statement !== 'single' && statement !== 'bulk') return {};
+  const queries = sequelize.getQueryInterface();
+  const updateOnDuplicate = (sets === 'others' ? ['customer'] : ['id', 'customer']) as never;
+  const options = { updateOnDuplicate, conflictAttributes: [by] as never };
+  const others = (code: string): UpsertedRow[] =>
+    statement === 'bulk' ? [{ id: shown(ids.nextString()), code: `${code} too`, customer: 'Eve' }] : [];
+  const bulk: Record<string, UpsertWay> = {
+    bulkCreate: async (row) => (await Order.bulkCreate([...others(row.code), row], options)).at(-1)!.id,
+    'bulkCreate without hooks, nothing returned': async (row) => {
+      const told = { ...options, hooks: false, returning: false };
+      return (await Order.bulkCreate([...others(row.code), row], told)).at(-1)!.id;
+    },
+  };
+  const upserting: UpsertWay = async (row) =>
+    (await Order.upsert({ ...row }, isMysql ? {} : { conflictFields: [by] as never }))[0].id;
+  if (statement === 'bulk') return bulk;
+  if (sets === 'others') {
+    const byDefault: UpsertWay = async (row) => (await Order.upsert({ ...row }))[0].id;
+    return { ...bulk, upsert: upserting, ...(upsert.key === 'same' && { 'upsert by default': byDefault }) };
+  }
+  if (sets !== 'new key') return {};
+  const columns = ({ id, code, customer }: UpsertedRow): object => ({ id, code, customer_name: customer });
+  const raw = { updateOnDuplicate: ['id', 'customer_name'], upsertKeys: [by] } as never;
+  return {
+    ...bulk,
+    'queryInterface.bulkInsert': (row) => queries.bulkInsert('orders', [columns(row)], raw).then(() => undefined),
+    'queryInterface.insert': (row) => queries.insert(null as never, 'orders', columns(row), raw).then(() => undefined),
+    'queryInterface.upsert': async (row) => {
+      const updates = { id: row.id, customer_name: row.customer };
+      const told = { model: Order, ...(!isMysql && { conflictFields: [by] }) };
+      await queries.upsert('orders', columns(row), updates, {}, told as never);
+    },
+  };
+}
+
+/** Upserts an order of which one is there with the same code: what became of the one that is there. */
+async function upserted(shop: OpenShop, upsert: Upsert, way: UpsertWay, code: string): Promise<string> {
+  const { ids, shown, stored } = shop;
+  const kept = shown(ids.nextString());
+  await Order.create({ id: kept, code, customer: 'before' });
+  const id = upsert.key === 'same' ? kept : shown(ids.nextString());
+  let answer = 'kept';
+  let told: unknown;
+  try {
+    told = await way({ id, code, customer: 'after' });
+  } catch (error) {
+    answer = codeOf(error);
+  }
+  const [order, ...others] = (await stored(code)).filter((each) => each.code === code);
+  same(others.length, 0);
+  same(shown(order!.id), kept);
+  same(order!.customer, answer === 'kept' ? 'after' : 'before');
+  if (answer === 'kept' && told !== undefined) same(told, kept);
+  return answer;
 }
 
 /** The order with this code. */
@@ -589,6 +655,12 @@ for (const form of forms) {
     await note(
       path,
       mapped(ways, (work) => (tag: string) => write(shop, work, tag)),
+    );
+  }
+  for (const each of given.upserts ?? []) {
+    await note(
+      `write ${each.row}`,
+      mapped(upsertsOf(shop, each), (way) => (tag: string) => upserted(shop, each, way, tag)),
     );
   }
   const id = shop.shown(shop.largest);

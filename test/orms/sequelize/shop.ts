@@ -7,6 +7,7 @@ import {
   withSnowflakes,
 } from '@raindrop/orm/sequelize';
 import { DataTypes, Model, type ModelStatic, type Options, QueryTypes, Sequelize } from 'sequelize';
+import type { Upsert } from '../upsert.js';
 
 /** The keys of the tables as the application sees them. */
 export type Form = 'text' | 'bigint' | 'number' | 'typed';
@@ -24,7 +25,11 @@ interface Given {
   };
   /** On MariaDB: `mariadb` or `mysql`, each with a driver of its own. */
   readonly dialect?: 'mariadb' | 'mysql';
+  /** The upserts of test/orms/upserts.ts. */
+  readonly upserts?: readonly Upsert[];
 }
+
+export type { Upsert };
 
 export const given = JSON.parse(process.argv[2] ?? '{}') as Given;
 export const { database } = given;

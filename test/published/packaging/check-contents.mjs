@@ -3,8 +3,8 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 
 const ALLOWED = [
-  /^dist\/.+\.js$/,
-  /^dist\/.+\.d\.ts$/,
+  /^dist\/.+\.m?js$/,
+  /^dist\/.+\.d\.m?ts$/,
   /^package\.json$/,
   /^schematics\/.+\.json$/,
   /^README\.md$/,

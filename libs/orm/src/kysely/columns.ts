@@ -107,11 +107,8 @@ const WAY_OUT: Readonly<Partial<Record<InsertRefusal, string>>> = {
     'has no ID in the insert of a MERGE, whose one parameter would be the ID of every new row. Give each row of the source ' +
     'its ID and insert that one, or use insertInto().onConflict().',
   replace:
-    'has no ID in a REPLACE, which would give an existing row a new one. Pass the ID of the row, or use ' +
+    'would be another one after a REPLACE, which deletes each row that has a unique value of the new one. Use ' +
     'onConflict() or onDuplicateKeyUpdate().',
-  'key-update':
-    'is updated by this upsert: an existing row would get the ID of the one that was not inserted, and what refers to it ' +
-    'would be lost. Leave the column out of the update.',
   unfilled:
     'has no ID: the query was compiled by a dialect withSnowflakes() and run by another driver. Run it by ' +
     'db.executeQuery(), or pass the IDs as values.',

@@ -1,15 +1,9 @@
-/** The compiler: it marks the IDs that are missing in a query. */
+/** The compiler: it marks the IDs that are missing in a query, and refuses one that changes the key of a row it finds. */
 
-import type {
-  ColumnNode,
-  ColumnUpdateNode,
-  InsertQueryNode,
-  MergeQueryNode,
-  OperationNode,
-  QueryCompiler,
-  ValuesNode,
-} from 'kysely';
+import type { InsertQueryNode, MergeQueryNode, OperationNode, QueryCompiler, ValuesNode } from 'kysely';
+import { keyUpdateRefused } from '../upserts.js';
 import { isObject, keysOf, type NewId, refusal, type Tables } from './columns.js';
+import { changedBy, isSame, mergeChanges } from './updated-keys.js';
 
 export function fillingCompiler(compiler: QueryCompiler, tables: Tables): QueryCompiler {
   return { compileQuery: (node, queryId) => compiler.compileQuery(withNewIds(node, tables), queryId) };
@@ -33,7 +27,7 @@ function withNewIds<T extends object>(value: T, tables: Tables): T {
     node[name] = after;
   }
   if (isInsert(node)) return keysOf(node.into, tables).reduce(filled, node as InsertQueryNode) as object as T;
-  if (kind === 'MergeQueryNode') refuseMerge(node as object as MergeQueryNode, tables);
+  if (kind === 'MergeQueryNode') checkMerge(node as object as MergeQueryNode, tables);
   return node;
 }
 
@@ -47,6 +41,19 @@ export const LEAVES = new Set<string | undefined>([
   'IdentifierNode',
 ]);
 
+/** The inserts and merges of a query, also those of a `with` or in `sql`. */
+export function writesIn(value: object): (InsertQueryNode | MergeQueryNode)[] {
+  const { kind } = value as Partial<OperationNode>;
+  if (!Array.isArray(value) && LEAVES.has(kind)) return [];
+  const below = Object.values(value).flatMap((each) => (isObject(each) ? writesIn(each) : []));
+  return isInsert(value) || kind === 'MergeQueryNode' ? [...below, value as InsertQueryNode | MergeQueryNode] : below;
+}
+
+/** The inserts of a MERGE. */
+export function insertsOf({ whens = [] }: MergeQueryNode): InsertQueryNode[] {
+  return whens.flatMap(({ result }) => (result !== undefined && isInsert(result) ? [result] : []));
+}
+
 export function isInsert(node: object): node is InsertQueryNode {
   return (node as Partial<OperationNode>).kind === 'InsertQueryNode';
 }
@@ -59,27 +66,25 @@ export function rowsOf({ values, defaultValues }: InsertQueryNode): readonly Row
   return values?.kind === 'ValuesNode' ? (values as ValuesNode).values : undefined;
 }
 
-function placeOf(column: string, { columns = [] }: InsertQueryNode): number {
+/** The nodes or values of a column in the rows of an insert; undefined where these come from a query. */
+export function givenIn(insert: InsertQueryNode, column: string): readonly unknown[] | undefined {
+  const at = placeOf(column, insert);
+  return rowsOf(insert)?.map(({ values }) => values[at]);
+}
+
+export function placeOf(column: string, { columns = [] }: InsertQueryNode): number {
   return columns.findIndex((each) => isSame(each, column));
 }
 
-/** MySQL and SQLite ignore the case of names. SQLite accepts a column twice, and stores the first value. */
-function isSame(node: Partial<ColumnNode>, column: string): boolean {
-  return node.column?.name.toLowerCase() === column.toLowerCase();
-}
-
 function filled(insert: InsertQueryNode, [column, newId]: [string, NewId]): InsertQueryNode {
-  const { columns = [], replace, orAction, onConflict, onDuplicateKey } = insert;
+  const { columns = [] } = insert;
   const at = placeOf(column, insert);
   const rows = rowsOf(insert);
-  if (rows === undefined) {
-    if (at >= 0) return insert;
-    throw refusal('select', newId);
-  }
-  if (at >= 0 && !rows.some((row) => isMissing(row.values[at]))) return insert;
-  if (replace === true || /^replace$/i.test(orAction?.action ?? '')) throw refusal('replace', newId);
-  const updates = [...(onConflict?.updates ?? []), ...(onDuplicateKey?.updates ?? [])];
-  if (updates.some((update) => takesNewId(update, column))) throw refusal('key-update', newId);
+  if (rows === undefined && at < 0) throw refusal('select', newId);
+  const changed = changedBy(insert, column, () => givenIn(insert, column));
+  if (changed === 'replace') throw refusal(changed, newId);
+  if (changed === 'key-update') throw keyUpdateRefused(newId.keys.place, LEAVE_OUT);
+  if (rows === undefined || (at >= 0 && !rows.some((row) => isMissing(row.values[at])))) return insert;
 
   const name = { kind: 'ColumnNode', column: { kind: 'IdentifierNode', name: column } } as const;
   const values = { kind: 'ValuesNode', values: rows.map((row) => filledRow(row, at, newId)) };
@@ -102,26 +107,15 @@ function isMissing(value: unknown): boolean {
   return kind === 'DefaultInsertValueNode' || (kind === 'ValueNode' && (inner === undefined || inner === null));
 }
 
-/** Whether an upsert may write the ID of the row that was not inserted: `id = excluded.id`, `id = values(id)`. */
-function takesNewId({ column, value }: ColumnUpdateNode, key: string): boolean {
-  return isSame(column as Partial<ColumnNode>, key) && namesNewRow(value);
-}
-
-/** Searches a whole expression, also raw SQL. Names of tables and functions are texts of its nodes. */
-function namesNewRow(part: unknown): boolean {
-  if (typeof part === 'string') return /\b(excluded|values)\b/i.test(part);
-  if (!isObject(part)) return false;
-  const { kind } = part as Partial<OperationNode>;
-  const isValue = kind === 'ValueNode' || kind === 'PrimitiveValueListNode';
-  return !isValue && Object.values(part).some(namesNewRow);
-}
-
-function refuseMerge({ into, whens = [] }: MergeQueryNode, tables: Tables): void {
-  const inserts = whens.flatMap(({ result }) => (result !== undefined && isInsert(result) ? [result] : []));
-  for (const [column, newId] of keysOf(into, tables)) {
-    for (const insert of inserts) {
+function checkMerge(merge: MergeQueryNode, tables: Tables): void {
+  for (const [column, newId] of keysOf(merge.into, tables)) {
+    if (mergeChanges(merge, column)) throw keyUpdateRefused(newId.keys.place, LEAVE_OUT);
+    for (const insert of insertsOf(merge)) {
       const at = placeOf(column, insert);
       if (at < 0 || rowsOf(insert)?.some((row) => isMissing(row.values[at]))) throw refusal('merge', newId);
     }
   }
 }
+
+const LEAVE_OUT =
+  'Leave the column out of the update. If the row is found by its key, onConflict() may name the key, and set it to excluded.';

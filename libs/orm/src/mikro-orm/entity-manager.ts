@@ -2,22 +2,17 @@
 
 import type * as core from '@mikro-orm/core';
 import { getWhereCondition, type Platform, Utils } from '@mikro-orm/core';
-import type { InsertQueryNode, OperationNode } from 'kysely';
+import type { OperationNode } from 'kysely';
+import { ConfigurationError } from '@raindrop/core';
 import { tableOf } from '../kysely/columns.js';
-import {
-  checkKyselyInsert,
-  ENTITIES,
-  guarded,
-  type KyselyOptions,
-  type QueryBuilder,
-  refused,
-  REWRITTEN,
-} from './guards.js';
+import { writesIn } from '../kysely/compiler.js';
+import { keyUpdateRefused } from '../upserts.js';
+import { checkKysely, ENTITIES, guarded, isNamed, type KyselyOptions, type QueryBuilder, refused } from './guards.js';
 import { isMade, type Key, keysOf, lacks, type Meta, type Row, withIds } from './key.js';
 
 /** The methods of MikroORM's entity manager that this file calls. Each database and version has a class of its own. */
 interface Manager {
-  getMetadata(entity?: unknown): Meta & { getAll(): Map<unknown, Meta> };
+  getMetadata(entity?: unknown): Meta & { getAll(): AllMeta };
   getPlatform(): Platform;
   getDriver(): Driver;
   insert(target: unknown, data?: object, options?: object): Promise<unknown>;
@@ -43,6 +38,7 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
   class SnowflakeEntityManager extends Original {
     constructor(...given: unknown[]) {
       super(...given);
+      checkPivots(this.getMetadata().getAll());
       pageByKeys(this.getDriver(), (entity) => this.keysAt(entity).length > 0);
     }
 
@@ -64,8 +60,8 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
 
     override async upsert(given: unknown, data?: object, options?: UpsertOptions): Promise<unknown> {
       const { target, rows, meta, keys } = this.about(given, data === undefined ? undefined : [data]);
-      const told = upsertOptions(meta, keys, rows, options);
-      if (told === undefined) return super.upsert(given, data, options);
+      if (keys.length === 0) return super.upsert(given, data, options);
+      const told = upsertOptions(meta, keys, rows, this.getPlatform(), options);
       const [row] = await filled(keys, rows);
       return super.upsert(target, row, told);
     }
@@ -76,13 +72,13 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
       options: UpsertOptions = {},
     ): Promise<unknown[]> {
       const { target, rows, meta, keys } = this.about(given, data);
-      const told = upsertOptions(meta, keys, rows, options);
+      if (keys.length === 0 || rows.length === 0) return super.upsertMany(given, data, options);
+      const told = upsertOptions(meta, keys, rows, this.getPlatform(), options);
       if (isReadBack(keys, this.getPlatform(), options)) {
         const upserted: unknown[] = [];
         for (const row of rows) upserted.push(await this.upsert(target, row, options));
         return upserted;
       }
-      if (told === undefined) return super.upsertMany(given, data, options);
       return super.upsertMany(target, await filled(keys, rows), told);
     }
 
@@ -100,12 +96,11 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
 
     override getKysely(options?: KyselyOptions): never {
       const transformQuery = ({ node }: { node: OperationNode }): OperationNode => {
-        // A MERGE has it too.
-        const name = tableOf((node as Partial<InsertQueryNode>).into)?.identifier.name;
-        const metas = name === undefined ? [] : [...this.getMetadata().getAll().values()];
-        const meta = metas.find((each) => each.tableName === name || each.className === name);
-        for (const key of keysOf(meta)) {
-          checkKyselyInsert(node as InsertQueryNode, key, options?.processOnCreateHooks === true);
+        const metas = [...(this.getMetadata().getAll() as ReadonlyMap<unknown, Meta>).values()];
+        for (const write of writesIn(node)) {
+          const name = tableOf(write.into)?.identifier.name;
+          const meta = metas.find((each) => each.tableName === name || each.className === name);
+          for (const key of name === undefined ? [] : keysOf(meta)) checkKysely(write, key);
         }
         return node;
       };
@@ -129,6 +124,40 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
   }
   return SnowflakeEntityManager as unknown as Base;
 }
+
+type AllMeta = ReadonlyMap<unknown, Meta> | Readonly<Record<string, Meta>>;
+
+const CHECKED = new WeakSet<AllMeta>();
+
+/**
+ * A collection writes the rows of its pivot entity past this manager, and knows their foreign keys alone: a key of ours is
+ * null then, or 0 on a MariaDB without strict mode.
+ * @throws ConfigurationError for each collection that would write such rows
+ */
+function checkPivots(all: AllMeta): void {
+  if (CHECKED.has(all)) return;
+  const metas =
+    all instanceof Map
+      ? [...(all as ReadonlyMap<unknown, Meta>).values()]
+      : Object.values(all as Readonly<Record<string, Meta>>);
+  const problems = metas.flatMap(({ className, properties }) =>
+    Object.entries(properties).flatMap(([name, { kind, persist, pivotEntity }]) => {
+      const pivot = metas.find(
+        (each) => pivotEntity !== undefined && [each.class, each.className].includes(pivotEntity),
+      );
+      if (kind !== 'm:n' || persist === false || keysOf(pivot).length === 0) return [];
+      const given = pivot!.className;
+      return [{ option: `${className}.${name}`, given, message: PIVOT }];
+    }),
+  );
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  CHECKED.add(all);
+}
+
+const PIVOT =
+  'has a key of its own, which the collection would leave null. Add `persist: false` to the collection, also to its ' +
+  'inverse side, and create the rows: em.create(PivotEntity, { ... }). Or let the foreign keys be the primary key of the ' +
+  'pivot entity';
 
 interface Driver {
   createQueryBuilder: (entity: unknown, ...rest: unknown[]) => { wrapPaginateSubQuery?: unknown };
@@ -188,38 +217,43 @@ interface UpsertOptions {
 }
 
 /**
- * The options of an upsert with which an existing row keeps its key: the ORM finds it by another unique property, and uses
- * the new key for the insert alone. Without them version 6 updates the key, and both versions look for the row by the key
- * that `em.create()` has made.
- * @returns undefined when the application has chosen all keys
+ * The options of an upsert with which an existing row keeps its key. Without them MikroORM updates a key that the
+ * application has given, version 6 also a new one, and both versions look for the row by the key that `em.create()` has
+ * made. With a new key, the row is found by another unique property.
  */
 function upsertOptions(
   meta: Meta,
   keys: readonly Key[],
   rows: readonly Row[],
+  platform: Platform,
   options: UpsertOptions = {},
-): UpsertOptions | undefined {
-  const made = keys.filter((key) => rows.some((row) => isMade(key, row)));
-  const [key] = made;
-  if (key === undefined) return undefined;
-  if (made.some((each) => !rows.every((row) => isMade(each, row)))) {
+): UpsertOptions {
+  const { onConflictFields: named, onConflictMergeFields: merged, onConflictExcludeFields: excluded = [] } = options;
+  const [key, ...others] = keys.filter((each) => rows.some((row) => isMade(each, row)));
+  const made = key === undefined ? [] : [key, ...others];
+  if (key !== undefined && named === undefined && !rows.every((row) => made.every((each) => isMade(each, row)))) {
     throw refused(key, 'key-update', 'is given for some rows of the upsert only', 'Call it once for each kind.');
   }
-  if (made.some(({ name }) => options.onConflictMergeFields?.includes(name))) {
-    throw refused(key, 'key-update', REWRITTEN, 'Leave it out of onConflictMergeFields.');
-  }
-  const onConflictFields = options.onConflictFields ?? uniqueIn(meta, rows[0]!);
-  if (onConflictFields === undefined) {
+  const foundBy = named ?? (made.length === 0 ? meta.primaryKeys : uniqueIn(meta, rows[0]!));
+  if (key !== undefined && foundBy === undefined) {
     throw refused(key, 'no-conflict', 'is new, and nothing else in the row of the upsert is unique', ENTITIES);
   }
   const withoutValue = (name: unknown): boolean =>
     typeof name === 'string' && !name.includes('.') && rows.some((row) => row[name] == null);
-  if (Array.isArray(onConflictFields) && onConflictFields.some(withoutValue)) {
-    const what = `is new, and a row of the upsert has no value of ${onConflictFields.join(', ')}, which would find an existing one`;
+  if (key !== undefined && Array.isArray(foundBy) && foundBy.some(withoutValue)) {
+    const what = `is new, and a row of the upsert has no value of ${foundBy.join(', ')}, which would find an existing one`;
     throw refused(key, 'no-conflict', what, ENTITIES);
   }
-  const onConflictExcludeFields = [...(options.onConflictExcludeFields ?? []), ...made.map(({ name }) => name)];
-  return { ...options, onConflictFields, onConflictExcludeFields };
+  const isFoundBy = ({ name }: Key): boolean => Array.isArray(foundBy) && foundBy.includes(name);
+  for (const each of keys) {
+    if (!isNamed(each, merged) && merged?.includes('*') !== true) continue;
+    // MariaDB and MySQL find a row by all that is unique.
+    if (isFoundBy(each) && platform.usesReturningStatement()) continue;
+    throw keyUpdateRefused(each.place, 'Name the other properties in onConflictMergeFields.');
+  }
+  const kept = keys.filter((each) => !isFoundBy(each)).map(({ name }) => name);
+  const told = made.length === 0 ? options : { ...options, onConflictFields: foundBy };
+  return kept.length === 0 ? told : { ...told, onConflictExcludeFields: [...excluded, ...kept] };
 }
 
 /** The unique properties by which an existing row is found, as the ORM chooses them. */

@@ -1,13 +1,15 @@
 /** Guards of the query builder and of Kysely: no insert without a key, and no statement that changes the key of a row. */
 
 import type { Platform } from '@mikro-orm/core';
-import type { ColumnNode, InsertQueryNode } from 'kysely';
+import type { InsertQueryNode, MergeQueryNode } from 'kysely';
 import { InsertRefusedError, type InsertRefusal } from '../ids.js';
+import { givenIn, insertsOf, isInsert, placeOf } from '../kysely/compiler.js';
+import { changedBy, mergeChanges } from '../kysely/updated-keys.js';
+import { keepsKey, keyUpdateRefused } from '../upserts.js';
 import { type Key, lacks, type Row, withIds } from './key.js';
 
 export const ENTITIES =
   'Insert it by em.create() and flush(), em.insert() or em.insertMany(), or give it the ID: ids.nextId().';
-export const REWRITTEN = 'would be rewritten in an existing row';
 
 export function refused(key: Key, why: InsertRefusal, what: string, wayOut: string): InsertRefusedError {
   return new InsertRefusedError(key.place, why, `${what}. ${wayOut}`);
@@ -25,8 +27,6 @@ export interface QueryBuilder {
 /** Gives the rows of an insert their keys. Refuses an insert without keys, and a merge that changes the key of a row. */
 export function guarded(qb: QueryBuilder, keys: readonly Key[], platform: Platform): QueryBuilder {
   const original = Object.getPrototypeOf(qb) as QueryBuilder;
-  const isKey = (names: unknown): Key | undefined =>
-    keys.find((key) => [names].flat().some((name) => name === key.name || key.fieldNames.includes(String(name))));
   let inserted: readonly Row[] = [];
   let conflict: readonly [fields: unknown] | undefined;
   const guards: Partial<QueryBuilder> = {
@@ -41,7 +41,7 @@ export function guarded(qb: QueryBuilder, keys: readonly Key[], platform: Platfo
     },
     insertFrom: (source, options) => {
       const columns = options?.columns ?? source.state?.fields;
-      if (isKey(columns)) return original.insertFrom.call(qb, source, options);
+      if (keys.some((key) => isNamed(key, columns))) return original.insertFrom.call(qb, source, options);
       throw refused(keys[0]!, 'select', 'has no value in the rows of a query', ENTITIES);
     },
     onConflict: (fields) => {
@@ -50,11 +50,21 @@ export function guarded(qb: QueryBuilder, keys: readonly Key[], platform: Platfo
     },
     merge: (data) => {
       // MariaDB and MySQL merge at a conflict of any unique key, not only of the named one.
-      const isSame = isKey(conflict?.[0]) !== undefined && platform.usesReturningStatement();
-      const merged = data === undefined ? keys[0]!.name : Array.isArray(data) ? data : Object.keys(data as object);
-      const key = isSame ? undefined : isKey(merged);
-      if (key === undefined) return original.merge.call(qb, data);
-      throw refused(key, 'key-update', REWRITTEN, "Name the others: merge(['customer']).");
+      const isFoundBy = (key: Key): boolean => isNamed(key, conflict?.[0]) && platform.usesReturningStatement();
+      const values = typeof data === 'object' && !Array.isArray(data) ? { ...(data as Row) } : undefined;
+      const names = values === undefined ? data : Object.keys(values);
+      for (const key of keys) {
+        if (names !== undefined && !isNamed(key, names)) continue;
+        const { name: column } = key;
+        const update = values === undefined ? { sql: `excluded.${column}` } : { value: valueOf(key, values) };
+        const given = inserted.map((row) => valueOf(key, row));
+        if (!keepsKey({ ...update, tables: [], column, isFoundByKey: isFoundBy(key), given })) {
+          throw keyUpdateRefused(key.place, "Name the other properties: merge(['customer']).");
+        }
+        // The builder would write the value as the application has it.
+        for (const each of [column, ...key.fieldNames]) delete values?.[each];
+      }
+      return original.merge.call(qb, values ?? data);
     },
     execute: async (...args) => {
       const result = await original.execute.apply(qb, args);
@@ -74,18 +84,30 @@ export interface KyselyOptions {
   readonly processOnCreateHooks?: boolean;
 }
 
-export function checkKyselyInsert(node: InsertQueryNode, key: Key, isHooked: boolean): void {
-  const isKey = ({ column }: Partial<ColumnNode>): boolean =>
-    column?.name === key.name || column?.name === key.fieldNames[0];
-  if (!node.columns?.some(isKey)) {
+/** Whether the names of properties or columns have a key. Most databases ignore the case of names. */
+export function isNamed({ name, fieldNames }: Key, names: unknown): boolean {
+  const own = [name, ...fieldNames].map((each) => each.toLowerCase());
+  return [names].flat().some((each) => own.includes(String(each).toLowerCase()));
+}
+
+function valueOf({ name, fieldNames }: Key, row: Row): unknown {
+  return row[name] ?? row[fieldNames[0]!];
+}
+
+/** Refuses a write of Kysely without a key, and one that changes the key of a row. */
+export function checkKysely(node: InsertQueryNode | MergeQueryNode, key: Key): void {
+  const names = [key.name, ...key.fieldNames];
+  for (const insert of isInsert(node) ? [node] : insertsOf(node)) {
+    if (names.some((name) => placeOf(name, insert) >= 0)) continue;
     const wayOut = 'Give it the ID: ids.nextId(), or use em.getKysely({ processOnCreateHooks: true }).';
     throw refused(key, 'unfilled', 'has no value in an insert of Kysely', wayOut);
   }
-  if (node.replace === true && isHooked) {
-    throw refused(key, 'replace', 'would be another one in a row that is replaced', 'Use onDuplicateKeyUpdate().');
-  }
-  const updates = [...(node.onConflict?.updates ?? []), ...(node.onDuplicateKey?.updates ?? [])];
-  if (updates.some(({ column }) => isKey(column as Partial<ColumnNode>))) {
-    throw refused(key, 'key-update', REWRITTEN, 'Leave it out of what is updated.');
+  for (const name of names) {
+    const isChanged = !isInsert(node) && mergeChanges(node, name) ? 'key-update' : undefined;
+    const changed = isInsert(node) ? changedBy(node, name, () => givenIn(node, name)) : isChanged;
+    if (changed === 'replace') {
+      throw refused(key, changed, 'would be another one in a row that is replaced', 'Use onDuplicateKeyUpdate().');
+    }
+    if (changed !== undefined) throw keyUpdateRefused(key.place, 'Leave it out of what is updated.');
   }
 }

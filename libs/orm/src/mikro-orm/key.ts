@@ -176,12 +176,20 @@ export interface Key {
   readonly customType: SnowflakeType;
 }
 
+interface Relation {
+  readonly kind: string;
+  readonly persist?: boolean;
+  readonly pivotEntity?: unknown;
+}
+
 export interface Meta {
+  /** Version 7 names entities by it, 6 by their names. */
+  readonly class?: unknown;
   readonly className: string;
   readonly tableName: string;
   readonly schema?: string;
   readonly primaryKeys?: readonly string[];
-  readonly properties: Record<string, Omit<Key, 'place'> & { readonly kind: string }>;
+  readonly properties: Record<string, Omit<Key, 'place'> & Relation>;
 }
 
 export function keysOf(meta: Meta | undefined): Key[] {

@@ -4,7 +4,8 @@
  */
 
 import { UnsafeSnowflakeError } from '@raindrop/core/internal';
-import { InsertRefusedError, type Keys } from '../ids.js';
+import type { Keys } from '../ids.js';
+import { keyUpdateRefused } from '../upserts.js';
 import type { Model } from './models.js';
 
 export type Data = Readonly<Record<string, unknown>>;
@@ -82,7 +83,7 @@ const upserted = eachRow((model, args, missing) => {
     const written = isRow(update) ? update[field] : undefined;
     const value = isRow(written) && 'set' in written ? written['set'] : written;
     if (!isAbsent(value) && !isFoundBy(model, where, field, value)) {
-      throw new InsertRefusedError(place, 'key-update', KEY_UPDATE);
+      throw keyUpdateRefused(place, 'Leave the field out of `update`.');
     }
   }
   const filled = within('create', created)(model, args, missing);
@@ -99,10 +100,6 @@ function isFoundBy(model: Model, where: unknown, field: string, value: unknown):
 }
 
 const OPERATORS = new Set(['AND', 'OR', 'NOT']);
-
-const KEY_UPDATE =
-  'is updated by this upsert: an existing row would get the ID of the one that was not inserted, and what refers to it ' +
-  'would be lost. Leave the field out of `update`.';
 
 /** A model of nothing but a key may be created without data. */
 function dataOf({ data }: Data): unknown {

@@ -30,7 +30,7 @@ export interface Model {
   readonly tableAttributes: Record<string, Attribute>;
   readonly fieldRawAttributesMap: Record<string, Attribute>;
   readonly associations: Readonly<Record<string, { readonly associationType: string }>>;
-  readonly primaryKeys: Record<string, unknown>;
+  readonly primaryKeys: Record<string, { readonly field: string }>;
   readonly uniqueKeys: Record<string, { readonly fields: readonly string[] }>;
   readonly _indexes: readonly { readonly unique?: boolean; readonly where?: unknown; readonly fields: unknown[] }[];
   refreshAttributes(): void;

@@ -1,7 +1,7 @@
 /** The models of a Sequelize, with IDs for what goes past the defaults of attributes. */
 
 import type { ModelStatic, Options } from 'sequelize';
-import { isReadBack, settle, uniqueSets } from './existing-rows.js';
+import { chosenForBulk, conflictColumns, isReadBack, settle, uniqueSets } from './existing-rows.js';
 import { type CallOptions, GUARDED, type Model, modelOf, type Row } from './internals.js';
 import { idsOf, type Key, keysOf, show, SnowflakeType } from './key.js';
 import { guardQueries, refused, withIds } from './queries.js';
@@ -92,11 +92,18 @@ function bulkOptions(model: Model, keys: readonly Key[], records: readonly Row[]
   const told = fields === undefined ? options : { ...options, fields: withNames(fields, keys) };
   if (key === undefined) return told;
   if (hasEntries(include) && isReadBack(model, options)) throw refused(key, 'ignoredParent');
-  const hasUpdates = Array.isArray(updateOnDuplicate) && uniqueSets(model, options).length === 0;
-  if (hasUpdates && records.some((record) => record[key.name] == null)) {
-    throw refused(key, 'nothingUnique');
-  }
-  return told;
+  if (!Array.isArray(updateOnDuplicate)) return told;
+  const sets = uniqueSets(model, options);
+  const hasValue = (record: Row, name: string): boolean => record[name] != null && (fields?.includes(name) ?? true);
+  // A row with its key is found by it, and a row without one is new.
+  if (sets.length === 0 && !records.some((record) => hasValue(record, key.name))) throw refused(key, 'nothingUnique');
+  if (options.conflictAttributes !== undefined) return told;
+  const made = keys.filter(({ name }) => !records.every((record) => hasValue(record, name)));
+  const known = sets.filter((names) => records.every((record) => names.every((name) => record[name] != null)));
+  const columns = conflictColumns(model, chosenForBulk(model), made, [...known, ...sets]);
+  if (columns === undefined) return told;
+  const conflictAttributes = columns.map((column) => model.fieldRawAttributesMap[column]?.fieldName ?? column);
+  return { ...told, conflictAttributes };
 }
 
 function hasEntries(include: unknown): boolean {

@@ -2,7 +2,15 @@
 
 import { EmptyResultError, literal, Op } from 'sequelize';
 import { InsertRefusedError, type InsertRefusal } from '../ids.js';
-import { isReadBack, isTold, readBack, uniquesIn } from './existing-rows.js';
+import {
+  chosenForUpsert,
+  conflictColumns,
+  isReadBack,
+  isTold,
+  readBack,
+  uniquesIn,
+  uniqueSets,
+} from './existing-rows.js';
 import {
   type CallOptions,
   GUARDED,
@@ -14,6 +22,7 @@ import {
   type SelectOptions,
   type Sequelize,
   type Table,
+  type UpsertOptions,
 } from './internals.js';
 import { idsOf, isId, isMysql, type Key, keysOf, show, SnowflakeType } from './key.js';
 
@@ -34,8 +43,9 @@ export function guardQueries(sequelize: Sequelize): void {
 
   queries.insert = async (instance, table, values, options) => {
     if (instance == null) {
-      const [row] = await withColumns(keysAt(sequelize, table), [values]);
-      return insert(instance, table, row!, options);
+      const keys = keysAt(sequelize, table);
+      const [row] = await withColumns(keys, [values]);
+      return insert(instance, table, row!, updatingNoKey(keys, 'field', options));
     }
     const keys = keysOf(modelOf(instance));
     const told = updatingNoKey(keys, 'name', options);
@@ -69,7 +79,7 @@ export function guardQueries(sequelize: Sequelize): void {
   };
 
   queries.upsert = async (table, values, updates, where, options) => {
-    const { model, instance, conflictFields = [] } = options;
+    const { model, instance } = options;
     const keys = keysOf(model);
     const [key] = keys;
     if (key === undefined) return upsert(table, values, updates, where, options);
@@ -77,12 +87,13 @@ export function guardQueries(sequelize: Sequelize): void {
     if (instance?.changed(key.name) === false && uniquesIn(model, instance, options).length === 0) {
       throw refused(key, 'nothingUnique');
     }
-    // MySQL finds the row by all that is unique, others by the key unless they are told otherwise.
-    const isFoundBy = ({ field }: Key): boolean =>
-      !isMysql(model.sequelize.getDialect()) && (conflictFields.length === 0 || conflictFields.includes(field));
+    // MySQL finds the row by all that is unique.
+    const told = isMysql(model.sequelize.getDialect()) ? options : withTarget(keys, values, updates, options);
     const kept = { ...updates };
-    for (const each of keys) if (!isFoundBy(each) || values[each.field] == null) delete kept[each.field];
-    const result = await upsertByUnique.call(queries, table, row!, kept, where, options);
+    for (const { field } of keys) {
+      if (told.conflictFields?.includes(field) !== true || values[field] == null) delete kept[field];
+    }
+    const result = await upsertByUnique.call(queries, table, row!, kept, where, told);
     if (instance !== undefined) show(idsOf(model), instance.dataValues);
     const isReadBack = isTold(model, options) && Object.keys(kept).length > 0;
     if (instance !== undefined && !isReadBack) await readBack(model, keys, [instance], options);
@@ -130,6 +141,23 @@ export function guardQueries(sequelize: Sequelize): void {
   }
 }
 
+/** The options of an upsert with the columns by which PostgreSQL and SQLite find a row. */
+function withTarget(keys: readonly Key[], values: Row, updates: Row, options: UpsertOptions): UpsertOptions {
+  const { model, instance, conflictFields = [] } = options;
+  if (conflictFields.length > 0) return options;
+  const made = keys.filter(({ name, field }) =>
+    instance === undefined ? values[field] == null : instance.changed(name) === false,
+  );
+  const updated = Object.keys(updates).filter((field) => !made.some((key) => key.field === field));
+  const fieldOf = (name: string): string => model.rawAttributes[name]?.field ?? name;
+  const sets =
+    instance === undefined
+      ? uniqueSets(model, options).filter((names) => names.every((name) => values[fieldOf(name)] != null))
+      : uniquesIn(model, instance, options).map((unique) => Object.keys(unique));
+  const chosen = chosenForUpsert(model, updated);
+  return { ...options, conflictFields: conflictColumns(model, chosen, made, sets) ?? chosen };
+}
+
 /** A SELECT with IDs as the database has them: Sequelize limits the rows of each parent by its key, but passes no type. */
 function withGroups(options: SelectOptions | undefined): SelectOptions | undefined {
   const groups = options?.groupedLimit;
@@ -157,7 +185,7 @@ function hasReferringRows(
   return options.ignoreDuplicates === true && above.startsWith('BelongsTo');
 }
 
-/** Options of an insert that leave an existing row its keys. */
+/** Options of an insert that leave an existing row its keys: see the rule of upserts. */
 function updatingNoKey(
   keys: readonly Key[],
   by: 'name' | 'field',
@@ -165,7 +193,9 @@ function updatingNoKey(
 ): CallOptions | undefined {
   const updates = options?.updateOnDuplicate;
   if (updates === undefined || keys.length === 0) return options;
-  const updateOnDuplicate = updates.filter((each) => !keys.some((key) => key[by] === each));
+  // Most databases ignore the case of names.
+  const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+  const updateOnDuplicate = updates.filter((each) => !keys.some((key) => isSame(key[by], each)));
   if (updateOnDuplicate.length === 0) throw refused(keys[0]!, 'rewritten');
   return { ...options, updateOnDuplicate };
 }

@@ -186,6 +186,26 @@ describe.each(databaseKinds)('@GeneratedSnowflake() on %s', (kind) => {
     expect(await manager.findBy(Tag, { name: 'kept' })).toMatchObject([{ id, uses: 4 }]);
   });
 
+  it('leaves an existing row its ID in an upsert by the ID that meets another unique value', async () => {
+    const { manager } = dataSource;
+    await manager.insert(Tag, { name: 'taken', uses: 1 });
+    const { id } = await manager.findOneByOrFail(Tag, { name: 'taken' });
+    const upsert = (tag: Partial<Tag>, ...columns: string[]): Promise<unknown> =>
+      manager.createQueryBuilder().insert().into(Tag).values(tag).orUpdate(columns, ['id']).execute();
+    const isMysql = kind === 'mariadb' || kind === 'mysql';
+    for (const columns of [['id'], ['ID', 'uses'], ['uses', 'id']]) {
+      if (kind === 'postgres' && columns.includes('ID')) continue;
+      const failure = await upsert({ id: '78', name: 'taken', uses: 2 }, ...columns).then(
+        () => 'none',
+        (error: Error) => error.name,
+      );
+      // MariaDB and MySQL find the row by any of its unique values.
+      expect([columns, failure]).toEqual([columns, isMysql ? 'none' : 'QueryFailedError']);
+    }
+    await manager.upsert(Tag, { id: '79', name: 'taken', uses: 3 }, ['id']).catch(() => undefined);
+    expect(await manager.findBy(Tag, { name: 'taken' })).toMatchObject([{ id, uses: isMysql ? 3 : 1 }]);
+  });
+
   it(`saves and deletes ${MANY} rows by ID`, async () => {
     const repository = dataSource.getRepository(noteSchema);
     const notes = await repository.save(Array.from({ length: MANY }, () => ({ text: 'many' })));

@@ -29,7 +29,8 @@ interface ExpressionMap {
   /** Set by `valuesFromSelect`: no objects are written. */
   readonly insertFromSelect?: unknown;
   readonly callListeners: boolean;
-  onUpdate?: { readonly overwrite?: readonly string[]; readonly conflict?: string | readonly string[] };
+  onUpdate: { readonly overwrite?: readonly string[]; readonly conflict?: string | readonly string[] } | undefined;
+  onIgnore: boolean;
   valuesSet?: object | readonly object[];
   parameters: object;
   locallyGenerated: object;
@@ -78,8 +79,8 @@ export function separateRows(): void {
     const { metadata } = mainAlias;
     const columns = generatedColumnsOf(metadata);
     if (columns.length === 0) return execute.call(this);
-    keepIds(this.expressionMap, columns);
     const dataSource = dataSourceOf(this);
+    keepIds(this.expressionMap, columns, /mysql|mariadb/.test(dataSource.options.type));
     const write = dataSource.subscribers.some(isLooking) ? lookThen(execute) : execute;
     const hasRows = typeof valuesSet === 'object' && insertFromSelect === undefined;
     if (!callListeners || !hasRows) return write.call(write === execute ? this : copyOf(this));
@@ -130,18 +131,27 @@ async function queryInSavepoint(runner: QueryRunner, sql: string, parameters: un
 }
 
 /**
- * Takes generated columns out of what an upsert writes into a row that exists: no update writes them. TypeORM leaves
- * them out of `upsert()` from version 1 on, and never of `orUpdate()`: the row would get the ID of the object that met it.
+ * Takes generated columns out of what an upsert writes into a row that exists: a row keeps its ID, whoever made the one of
+ * the object that met it. TypeORM leaves them out of `upsert()` from version 1 on where it does not find the row by them,
+ * and never of `orUpdate()`.
  */
-function keepIds(map: ExpressionMap, columns: readonly GeneratedColumn[]): void {
+function keepIds(map: ExpressionMap, columns: readonly GeneratedColumn[], isMysql: boolean): void {
   const { overwrite, conflict } = map.onUpdate ?? {};
   if (overwrite === undefined) return;
-  const ours = new Set(columns.map(({ column }) => column.databaseName));
-  const others = overwrite.filter((name) => !ours.has(name));
+  // Most databases ignore the case of names.
+  const ours = new Set(columns.map(({ column }) => column.databaseName.toLowerCase()));
+  const isOther = (name: string): boolean => !ours.has(name.toLowerCase());
+  const others = overwrite.filter(isOther);
   if (others.length === overwrite.length) return;
-  // MySQL has to be told something: the columns in which the rows are the same.
-  const same = Array.isArray(conflict) ? conflict : [];
+  // Something has to be updated: the columns in which the rows are the same. MySQL compares all unique ones.
+  const same = Array.isArray(conflict)
+    ? (conflict as readonly string[]).filter((name) => !isMysql || isOther(name))
+    : [];
   map.onUpdate = { ...map.onUpdate, overwrite: others.length > 0 ? others : same };
+  if (!isMysql || map.onUpdate.overwrite!.length > 0) return;
+  // As TypeORM does from version 1 on. Before, it would send no SQL.
+  map.onUpdate = undefined;
+  map.onIgnore = true;
 }
 
 /** Lets TypeORM tell its subscribers of the rows. Ours are among them, and fill one row after the other. */

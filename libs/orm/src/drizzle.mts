@@ -1,0 +1,10 @@
+/** The entry for ESM, where Drizzle has other classes than for CommonJS. */
+
+import { MySqlInsertBase } from 'drizzle-orm/mysql-core';
+import { PgInsertBase } from 'drizzle-orm/pg-core';
+import { SQLiteInsertBase } from 'drizzle-orm/sqlite-core';
+import { guardUpserts } from './drizzle/upserts.js';
+
+export * from './drizzle.js';
+
+guardUpserts({ PgInsertBase, MySqlInsertBase, SQLiteInsertBase });

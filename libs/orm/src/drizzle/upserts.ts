@@ -1,0 +1,72 @@
+/** Upserts: no `set` changes the key of a row that exists. */
+
+import { Column, getTableColumns, getTableName, is, Param, SQL, StringChunk, type Table } from 'drizzle-orm';
+import { keepsKey, keyUpdateRefused } from '../upserts.js';
+import { COLUMNS } from './column.js';
+
+/** The classes of Drizzle that build inserts. Its ESM and its CommonJS modules have one each. */
+export interface InsertClasses {
+  readonly PgInsertBase: { readonly prototype: object };
+  readonly MySqlInsertBase: { readonly prototype: object };
+  readonly SQLiteInsertBase: { readonly prototype: object };
+}
+
+interface Builder {
+  readonly config: { readonly table: Table; readonly values: unknown };
+  readonly dialect: { readonly casing: { getColumnCasing(column: Column): string } };
+}
+
+interface UpsertConfig {
+  readonly set: Readonly<Record<string, unknown>>;
+  readonly target?: unknown;
+}
+
+type Upsert = (this: Builder, config: UpsertConfig) => unknown;
+
+const GUARDED = Symbol.for('@raindrop/orm:guarded-upserts');
+
+/**
+ * Replaces the methods of Drizzle's builders that update a row which exists: they refuse a `set` that changes a key of ours.
+ * Drizzle offers no hook for it, and a column is not told in which statement it is written.
+ */
+export function guardUpserts({ PgInsertBase, MySqlInsertBase, SQLiteInsertBase }: InsertClasses): void {
+  guard(PgInsertBase.prototype, 'onConflictDoUpdate');
+  guard(SQLiteInsertBase.prototype, 'onConflictDoUpdate');
+  guard(MySqlInsertBase.prototype, 'onDuplicateKeyUpdate');
+}
+
+function guard(prototype: object, name: string): void {
+  if (Object.hasOwn(prototype, GUARDED)) return;
+  const methods = prototype as Record<string, Upsert>;
+  const original = methods[name]!;
+  Object.defineProperty(prototype, GUARDED, { value: true });
+  methods[name] = function (config) {
+    check(this, config);
+    return original.call(this, config);
+  };
+}
+
+function check({ config: { table, values }, dialect }: Builder, { set, target }: UpsertConfig): void {
+  for (const [property, column] of Object.entries(getTableColumns(table))) {
+    const ours = COLUMNS.get(column);
+    const value = set[property];
+    if (ours?.isGenerated !== true || value === undefined) continue;
+    const name = dialect.casing.getColumnCasing(column as Column);
+    const isFoundByKey = [target].flat().some((each) => is(each, Column) && each.name === column.name);
+    const rows = Array.isArray(values) ? (values as readonly Readonly<Record<string, unknown>>[]) : [];
+    const given = rows.map(({ [property]: key }) => (is(key, Param) ? key.value : key));
+    const sql = is(value, Column) || is(value, SQL) ? textOf(value, dialect) : undefined;
+    if (keepsKey({ sql, value, tables: [getTableName(table)], column: name, isFoundByKey, given })) continue;
+    throw keyUpdateRefused(ours.keys.place, LEAVE_OUT);
+  }
+}
+
+const LEAVE_OUT =
+  'Leave the key out of `set`. If the row is found by its key, `target` may name the key, and `set` give it sql`excluded.id`.';
+
+/** The text of a column, or of SQL without parameters. */
+function textOf(part: unknown, dialect: Builder['dialect']): string {
+  if (is(part, SQL)) return part.queryChunks.map((each) => textOf(each, dialect)).join('');
+  if (is(part, StringChunk)) return part.value.join('');
+  return is(part, Column) ? `${getTableName(part.table)}.${dialect.casing.getColumnCasing(part)}` : '?';
+}
