@@ -8,7 +8,7 @@ export default {
   name: 'Raindrop: API reference',
   entryPoints: [
     'libs/{core,node,typeorm,nestjs}/src/index.ts',
-    'libs/{node,nestjs}/src/*/index.ts',
+    'libs/{node,nestjs}/src/!(nest-project)/index.ts',
     'libs/nestjs/src/{class-validator,cluster,etcd,graphql,nats,opentelemetry,public-ids,redis,remote,swagger,terminus,threads,typeorm}.ts',
     'libs/orm/src/{drizzle,kysely,mikro-orm,prisma,sequelize}.ts',
   ],

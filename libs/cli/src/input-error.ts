@@ -1,6 +1,6 @@
 import { RaindropError } from '@raindrop/core';
 
-export { InputError } from '@raindrop/node/internal/nest-project';
+export { InputError } from '@raindrop/node/nest-project';
 
 /** The work failed, and other flags would not help. Exit code 1. */
 export class CommandFailedError extends RaindropError {

@@ -1,5 +1,5 @@
 import { wallClock } from '@raindrop/core/internal';
-import { planProject } from '@raindrop/node/internal/nest-project';
+import { planProject } from '@raindrop/node/nest-project';
 
 /** The options of `nest add @raindrop/nestjs`: schematics/nest-add.json. */
 interface NestAddOptions {

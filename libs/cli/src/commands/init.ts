@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { ResolvedLayout, WorkerRange, WorkerStore } from '@raindrop/core';
 import { chooseLayout, DEFAULT_LAYOUT } from '@raindrop/core/internal';
 import { type ResolvedSnowflakeOptions, workerRowsSql } from '@raindrop/node/internal';
-import { type InitPlan, planProject } from '@raindrop/node/internal/nest-project';
+import { type InitPlan, planProject } from '@raindrop/node/nest-project';
 import { type SqlDatabase, type SupportedDatabase, workerTableSql } from '@raindrop/node';
 import type { CliOutput } from '../io/cli-output.js';
 import { type FlagValues, moduleOptions } from '../options/module-options.js';

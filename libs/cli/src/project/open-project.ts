@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type * as TypeScript from 'typescript';
-import { projectTypescript } from '@raindrop/node/internal/nest-project';
+import { projectTypescript } from '@raindrop/node/nest-project';
 import { InputError } from '../input-error.js';
 
 /** An application's sources, read with TypeScript. */

@@ -84,9 +84,13 @@ export function stateAfterFence<State extends FencedState>(
   { nowMs, fromMs, forMs }: FenceTime,
 ): State & { readonly fencedUntilMs: number } {
   const { servedAlone, ...others } = state;
-  const { lostAtMs, fencedUntilMs = 0 } = state;
+  const { lostAtMs, reachMs, fencedUntilMs = 0 } = state;
   const endMs = Math.max(issuedUntilMs ?? fencedUntilMs, fromMs + forMs);
-  const lostUntilMs = servedAlone && servedAlone.layout === layout ? servedAlone.lostUntilMs : fencedUntilMs;
+  const lossMs = lostAtMs === 0 ? 0 : lostAtMs + reachMs;
+  const lostUntilMs = Math.max(
+    servedAlone && servedAlone.layout === layout ? servedAlone.lostUntilMs : fencedUntilMs,
+    lossMs,
+  );
   return {
     ...(others as State),
     failoverNumber: Math.max(state.failoverNumber, nowMs) + FENCE_FAILOVERS_MS,
@@ -106,7 +110,9 @@ export function fencedRow(
   { issuedUntilMs, servedAlone }: Pick<FenceRequest, 'issuedUntilMs' | 'servedAlone'>,
   { nowMs, untilMs }: { readonly nowMs: number; readonly untilMs: number },
 ): WorkerRow {
-  const tellsOfAnother = servedAlone !== undefined && row.layout !== '' && row.layout !== servedAlone;
+  // A row that has a code was used: see `lastTickTouched`.
+  const isUsed = row.layout !== '' || row.code !== '';
+  const tellsOfAnother = servedAlone !== undefined && isUsed && row.layout !== servedAlone;
   const fenced = (odometer: Odometer): Odometer => {
     const isLater = odometer.ms > untilMs;
     if (isLater ? issuedUntilMs === undefined : tellsOfAnother) return odometer;

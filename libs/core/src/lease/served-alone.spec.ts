@@ -16,6 +16,8 @@ import { MemoryWorkerStore } from './memory-worker-store.js';
 /** Long enough for an ID of ours to come to those of the larger layout. */
 const LONG_MS = 700_000;
 
+const TWO = { ...OURS, serviceMaxWorkId: 2 };
+
 const alone = (database: WorkerDatabase, layout = OURS): { readonly servedAlone: string } => ({
   servedAlone: fingerprintOf(database, layout),
 });
@@ -129,6 +131,55 @@ describe('a fence that states that one layout alone has served', () => {
     database.writeAsForeigner(1);
     await fence(database, {}, alone(database));
     const next = starting(2, { database, layout: OURS, lease: { adoptForeign: true } });
+    await live(REACH_MS + 70_000, next);
+    expect(next.issued.length).toBeGreaterThan(0);
+  });
+
+  it('forgets no failover that was recorded by clocks that were ahead, where it states up to when IDs were issued', async () => {
+    const database = onServer('server 1');
+    await served(1, { database, layout: OURS }, 5_000);
+    database.time.step(400_000);
+    const replica = database.snapshot();
+    const lost = starting(2, { database, layout: LARGER });
+    await live(60_000, lost);
+    expect(lost.issued.length).toBeGreaterThan(100);
+    // The failover loses its row. It notes its layout and the failover, and ends.
+    database.restore(replica);
+    database.table.term = 'server 2';
+    await live(30_000, lost);
+    await lost.keeper.close();
+    const issuedUntilMs = database.time.wall;
+    database.time.step(-400_000);
+    await expect(fence(database, {}, alone(database))).rejects.toMatchObject({ errorCode: 'CLOCK_BEHIND' });
+    await fence(database, {}, { issuedUntilMs, ...alone(database) });
+    await database.advance(LONG_MS);
+    const next = starting(3, { database, layout: OURS });
+    await live(2 * LONG_MS, next);
+    expect(next.issued.length).toBeGreaterThan(100);
+    expect(repeats(lost, next)).toBe(0);
+  });
+
+  it.each([
+    ['the original wrote', (database: WorkerDatabase) => Promise.resolve(database.writeAsForeigner(2))],
+    [
+      'a start gave back unused',
+      async (database: WorkerDatabase) => {
+        const broken = starting(2, { database, layout: { ...TWO, serviceMinWorkId: 2 } });
+        broken.store.next('readAgain', { kind: 'refused' });
+        await broken.advance(50);
+        broken.kill();
+        expect(database.row(2)).toMatchObject({ layout: '', code: 'a code', token: '' });
+      },
+    ],
+  ])('does not shut it out because of a row of no layout, which %s', async (_, use) => {
+    const database = onServer('server 1');
+    await served(1, { database, layout: OURS }, 5_000);
+    await new MemoryWorkerStore(database.table, () => database.time.wall, REACH_MS).prepare({ min: 1, max: 2 });
+    await use(database);
+    const startTimeStamp = OURS.startTimeStamp - 9 * 86_400_000;
+    database.table.layouts.add(fingerprintOf(database, { ...OURS, startTimeStamp }));
+    await fence(database, {}, alone(database, TWO));
+    const next = starting(3, { database, layout: TWO, lease: { adoptForeign: true } });
     await live(REACH_MS + 70_000, next);
     expect(next.issued.length).toBeGreaterThan(0);
   });

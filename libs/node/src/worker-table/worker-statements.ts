@@ -274,18 +274,19 @@ export function fenceState(dialect: Dialect, table: TableName, fence: JudgedFenc
   const [alone, aloneUntil] = [column('served_alone'), column('alone_lost_until_ms')];
   const isStated = issuedUntilMs !== undefined;
   const end = larger(isStated ? String(issuedUntilMs) : fencedUntil, endOfReach);
+  const loss = `(CASE WHEN ${lostAt} = 0 THEN 0 ELSE ${lostAt} + ${column('reach_ms')} END)`;
+  const bound = (earlier: string): string => smaller(larger(earlier, loss), end);
   // MySQL evaluates from left to right: a column is written after the last expression that reads it.
   const changes = [
     ...(term === '' ? [] : [`${column('term')} = CASE WHEN ${column('term')} = '' THEN '' ELSE ${value(term)} END`]),
     `${failoverNumber} = ${larger(failoverNumber, dialect.nowMs)} + ${FENCE_FAILOVERS_MS}`,
-    ...(isStated ? [`${lostAt} = ${smaller(lostAt, dialect.nowMs)}`] : []),
     ...(servedAlone === undefined
       ? [`${alone} = ''`]
       : [
-          `${aloneUntil} = CASE WHEN ${alone} = ${value(servedAlone)} THEN ${smaller(aloneUntil, end)} ` +
-            `ELSE ${smaller(fencedUntil, end)} END`,
+          `${aloneUntil} = CASE WHEN ${alone} = ${value(servedAlone)} THEN ${bound(aloneUntil)} ELSE ${bound(fencedUntil)} END`,
           `${alone} = ${value(servedAlone)}`,
         ]),
+    ...(isStated ? [`${lostAt} = ${smaller(lostAt, dialect.nowMs)}`] : []),
     `${fencedUntil} = ${end}`,
   ];
   const conditions = `${column('id')} = 1 AND ${isOnServer(dialect, value, term)}`;
@@ -384,12 +385,12 @@ export function fenceRows(
   // The sequence first: MySQL evaluates from left to right, and the sequence depends on the time as it was.
   const odometer = (lane: 0 | 1): (readonly [column: string, sql: string])[] => {
     const [ms, sequence] = [dialect.quote(`odo${lane}_ms`), dialect.quote(`odo${lane}_seq`)];
-    const layout = dialect.quote('layout');
+    const [layout, code] = [dialect.quote('layout'), dialect.quote('code')];
     const fenced = (column: string, by: () => string): string => {
       const kept = [
         ...(issuedUntilMs === undefined ? [`${ms} > ${end}`] : []),
         ...(servedAlone !== undefined
-          ? [`${ms} <= ${end} AND ${layout} <> '' AND ${layout} <> ${value(servedAlone)}`]
+          ? [`${ms} <= ${end} AND ${layout} <> ${value(servedAlone)} AND (${layout} <> '' OR ${code} <> '')`]
           : []),
       ].join(' OR ');
       return kept === '' ? by() : `CASE WHEN ${kept} THEN ${column} ELSE ${by()} END`;

@@ -1,5 +1,5 @@
 import type { Layout } from '@raindrop/core';
-import { judgeLayouts, type LayoutConflictError, wallClock } from '@raindrop/core/internal';
+import { judgeLayouts, type LayoutConflictError, layoutsLostUntilMs, wallClock } from '@raindrop/core/internal';
 import { resolveLayout } from '../../../../core/src/layout/layout-options.js';
 import { startVolatileRedis } from '../../../../../test/support/redis/volatile-redis.js';
 import { weakenWorkerScripts } from '../../../../../test/support/redis/weakened-worker-scripts.js';
@@ -89,6 +89,26 @@ describe('Worker ids of a Redis that loses its memory', () => {
     expect((await store.readTable()).rows).toEqual(before.rows);
     weakenWorkerScripts('if math.abs(tonumber(wall) - now) > maxSkew then', 'if false then');
     expect(await fence()).toBe(2);
+  });
+
+  it('of a key that was restored into another server are no loss for the layout that has served alone', async () => {
+    const store = bench.store(server);
+    await store.prepare({ min: 1, max: 2 });
+    await store.readTable();
+    const dump = await bench.admin(server).dumpBuffer(KEY);
+    const another = await startVolatileRedis();
+    try {
+      await bench.admin(another).restore(KEY, 0, dump);
+      await bench.store(another).fence(fenceRequest(5_000, { servedAlone: 'ours' }));
+      const service = bench.store(another);
+      await service.prepare({ min: 1, max: 2 });
+      const table = await service.readTable();
+      expect(layoutsLostUntilMs(table, 'ours')).toBe(0);
+      expect(layoutsLostUntilMs(table, 'another')).toBeGreaterThan(table.nowMs);
+    } finally {
+      await bench.close();
+      await another.stop();
+    }
   });
 
   it('wait as long as the longest reach asks for, also when it comes later', async () => {

@@ -189,15 +189,18 @@ if not issuedUntil and lostAt > now + 2 * maxSkew then return answer('behind', d
 ${SET_ALL}${FENCED_PARTS}${ALL}
 local alone, aloneFloor = ARGV[6], lostUntil
 local stated = redis.call('HMGET', key, 'servedAlone', 'aloneFloor')
-if not isNew and stated[1] == alone then aloneFloor = tonumber(stated[2]) end
+-- The fence takes the place of what JUDGE has found: a restore into another server is no loss.
+if isNew and meta[2] then aloneFloor, lostAt = tonumber(meta[2]), tonumber(meta[3] or 0) end
+if stated[1] == alone then aloneFloor = tonumber(stated[2]) end
+if lostAt > 0 then aloneFloor = math.max(aloneFloor, lostAt + reach) end
 local ends = math.max(now, tonumber(ARGV[7])) + math.max(reach, tonumber(ARGV[2]))
 if issuedUntil then lostAt, lostUntil = math.min(lostAt, now), math.max(ends, issuedUntil)
 else lostUntil = math.max(lostUntil, ends) end
 local leap, count = tonumber(ARGV[3]), 0
 local marker = markerOf(math.max(now * 1000, momentOf(generation)) + tonumber(ARGV[4]) * 1000)
 local fenced = {'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'generation', marker, 'reach', digits(reach)}
-local function odometer(ms, sequence, layout)
-  local isKept = alone ~= '' and layout ~= '' and layout ~= alone
+local function odometer(ms, sequence, layout, isUsed)
+  local isKept = alone ~= '' and isUsed and layout ~= alone
   if tonumber(ms) > lostUntil then isKept = not issuedUntil end
   if isKept then return ms .. '\n' .. sequence end
   return digits(lostUntil) .. '\n9007199254740991'
@@ -207,7 +210,8 @@ for id, row in pairs(rows) do
   local version, own, layout, heartbeatAndLane, ms0, seq0, ms1, seq1, unitAndCode = string.match(row, FENCED_PARTS)
   if version then
     version, own = digits(tonumber(version) + leap), digits(tonumber(own) + leap)
-    local odometers = odometer(ms0, seq0, layout) .. '\n' .. odometer(ms1, seq1, layout)
+    local isUsed = layout ~= '' or string.find(unitAndCode, '\n.')
+    local odometers = odometer(ms0, seq0, layout, isUsed) .. '\n' .. odometer(ms1, seq1, layout, isUsed)
     local parts = {version, own, '', layout, digits(now), heartbeatAndLane, odometers, unitAndCode, ''}
     fenced[#fenced + 1] = id
     fenced[#fenced + 1] = table.concat(parts, '\n')
