@@ -1,6 +1,6 @@
 /**
- * The rule of upserts: no statement changes the key of a row that it found, whoever made the keys. Other rows, logs and
- * URLs refer to the row by its key. Example: the row 56 has the email `a`; an upsert of the row 58 with that email updates
+ * The rule of upserts: no statement changes the key of a row that it found, be the new key the application's or the
+ * service's. Other rows, logs and URLs refer to the row by its key. Example: the row 56 has the email `a`; an upsert of the row 58 with that email updates
  * the row 56, which stays 56.
  *
  * Where the application names what is updated, an update of the key is refused (Kysely, Drizzle, Prisma, the query builder
