@@ -131,9 +131,9 @@ async function queryInSavepoint(runner: QueryRunner, sql: string, parameters: un
 }
 
 /**
- * Takes generated columns out of what an upsert writes into a row that exists: a row keeps its ID, also
- * where the application gave one to the object that met it. TypeORM leaves them out of `upsert()` from version 1 on where it does not find the row by them,
- * and never of `orUpdate()`.
+ * Takes generated columns out of what an upsert writes into a row that exists: a row keeps its ID, also where the application
+ * gave one to the object that met it. TypeORM leaves them out of `upsert()` from version 1 on where it does not find the row
+ * by them, and never of `orUpdate()`.
  */
 function keepIds(map: ExpressionMap, columns: readonly GeneratedColumn[], isMysql: boolean): void {
   const { overwrite, conflict } = map.onUpdate ?? {};
