@@ -10,6 +10,7 @@ import { closeWhenEnding } from './drain.js';
 import { demandApiKeys } from './http/api-keys.js';
 import { InputPipe } from './http/inputs.js';
 import {
+  boundHeaderFields,
   clientErrors,
   demandStrictRequests,
   readJsonBodies,
@@ -76,6 +77,7 @@ export async function createService(config: ServiceConfig): Promise<NestFastifyA
     void reply.headers(headers);
     done();
   });
+  boundHeaderFields(app, problems);
   closeWhenEnding(app);
   refuseForeignPages(app, config, problems);
   limitRates(app, config.rateLimit);

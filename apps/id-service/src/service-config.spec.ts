@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -119,6 +120,15 @@ describe('readServiceConfig', () => {
     expect(readServiceConfig({ LAYOUT })).toMatchObject({ layout, workers: { min: 1, max: most } });
   });
 
+  it.each<[object, 'workers' | 'all']>([
+    [{}, 'workers'],
+    [{ WORKERS_API_KEYS: 'workers-key-0123456789' }, 'workers'],
+    [{ API_KEYS: 'first-key-0123456789' }, 'all'],
+    [{ API_KEYS: 'first-key-0123456789', API_KEYS_FOR: 'workers' }, 'workers'],
+  ])('with %j the keys are for: %s', (environment, apiKeysFor) => {
+    expect(readServiceConfig({ ...environment })).toMatchObject({ apiKeysFor });
+  });
+
   describe('with secrets in files', () => {
     let folder: string;
 
@@ -145,6 +155,8 @@ describe('readServiceConfig', () => {
       ['a folder', '', { API_KEYS_FILE: tmpdir() }, 'must name a file that can be read: EISDIR'],
       ['an empty file', '\n', {}, 'this one is empty'],
       ['a wrong value', 'secret', {}, 'must be keys of 16 to 256'],
+      ['a device', '', { API_KEYS_FILE: '/dev/zero' }, 'no regular file, but a pipe, socket or device'],
+      ['a file that is too large', 'x'.repeat(2 ** 20 + 1), {}, 'it has 1048577 bytes, more than 1 MiB'],
       ['both', 'secret-0123456789', { API_KEYS: 'secret-9876543210' }, 'cannot be combined with API_KEYS'],
     ])('refuses %s, with the name of the variable', (_, text, more, message) => {
       const path = text === undefined ? join(folder, 'none') : file(text);
@@ -153,6 +165,17 @@ describe('readServiceConfig', () => {
       expect(failure.message).toContain(message);
       expect(failure.message).not.toMatch(/secret-?\d/);
     });
+  });
+
+  it.each(['API_KEYS_FILE', 'WORKERS_API_KEYS_FILE', 'DATABASE_URL_FILE'])('does not wait for a pipe in %s', (name) => {
+    const folder = mkdtempSync(join(tmpdir(), 'raindrop-secrets-'));
+    const pipe = join(folder, 'pipe');
+    try {
+      execFileSync('mkfifo', [pipe]);
+      expect(caught({ [name]: pipe }).message).toContain('no regular file, but a pipe, socket or device');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('reports everything that is wrong together', () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { ConfigurationError, showValue, type ConfigurationProblem } from '@raindrop/nestjs';
 import { customCleanEnv, makeExactValidator, str, type CleanedEnv, type ExactValidator } from 'envalid';
 import { DEFAULT_DATABASE, readDatabaseUrl, type ServiceDatabase } from './database/open-database.js';
@@ -22,7 +22,10 @@ export interface ServiceConfig {
   readonly apiKeys: readonly string[];
   /** Keys that show the workers, and nothing else; without any, `apiKeys` do. */
   readonly workersApiKeys: readonly string[];
-  /** The calls that need a key: those that show workers, or also every call that changes something. */
+  /**
+   * The calls that need a key: those that show workers, or also every call that changes something. The latter is the
+   * default as soon as there are `apiKeys`.
+   */
   readonly apiKeysFor: 'workers' | 'all';
   /** Requests a minute and address; 0: any number. */
   readonly rateLimit: number;
@@ -83,7 +86,7 @@ export function readServiceConfig(environment: NodeJS.ProcessEnv): ServiceConfig
     WORKER_HISTORY_DAYS: integer(0, 3_650, 'how many days to keep which process held a worker id')({ default: 0 }),
     API_KEYS: list(API_KEY, KEYS)({ default: [] }),
     WORKERS_API_KEYS: list(API_KEY, KEYS)({ default: [] }),
-    API_KEYS_FOR: oneOf('workers', 'all')({ default: 'workers' }),
+    API_KEYS_FOR: oneOf('workers', 'all')({ default: undefined }),
     RATE_LIMIT: integer(0, 10_000_000, 'requests a minute and address; 0 for any number')({ default: 0 }),
     TRUST_PROXY: integer(0, 10, 'how many proxies are in front')({ default: 0 }),
     ALLOWED_HOSTS: list(HOST_NAME, 'host names in lower case, without port')({ default: [] }),
@@ -111,7 +114,7 @@ export function readServiceConfig(environment: NodeJS.ProcessEnv): ServiceConfig
     workerHistoryDays: env.WORKER_HISTORY_DAYS,
     apiKeys: env.API_KEYS,
     workersApiKeys: env.WORKERS_API_KEYS,
-    apiKeysFor: env.API_KEYS_FOR,
+    apiKeysFor: env.API_KEYS_FOR ?? (env.API_KEYS.length > 0 ? 'all' : 'workers'),
     rateLimit: env.RATE_LIMIT,
     trustProxy: env.TRUST_PROXY,
     allowedHosts: env.ALLOWED_HOSTS,
@@ -142,14 +145,34 @@ function readValues(environment: NodeJS.ProcessEnv, problems: ConfigurationProbl
     sources[name] = source;
     delete values[name];
     try {
-      const text = readFileSync(path, 'utf8').trim();
+      const text = readSmallFile(path).trim();
       if (text === '') refuse('must name a file with the value, but this one is empty');
       else values[name] = text;
     } catch (error) {
-      refuse(`must name a file that can be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`);
+      const { code, message } = error as NodeJS.ErrnoException;
+      refuse(`must name a file that can be read: ${code ?? message}`);
     }
   }
   return { values, sources };
+}
+
+/** Far more than 500 keys need. */
+const LARGEST_FILE_BYTES = 2 ** 20;
+
+/**
+ * The text of a regular file. A pipe without a writer would hold the start up, deaf to SIGTERM, and a device has no end.
+ * @throws Error of the file system, or that says what is legal
+ */
+function readSmallFile(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile() && !stats.isDirectory()) throw new Error('it is no regular file, but a pipe, socket or device');
+    if (stats.size > LARGEST_FILE_BYTES) throw new Error(`it has ${stats.size} bytes, more than 1 MiB`);
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
 }
 
 function integer(min: number, max: number, meaning: string): ExactValidator<number> {

@@ -41,7 +41,7 @@ export function openDoorWarning({ host, apiKeysFor }: Pick<ServiceConfig, 'host'
   if (apiKeysFor === 'all' || (host !== '0.0.0.0' && !/^[0:]+$/.test(host))) return undefined;
   return (
     `HOST=${host}: the service listens on every network of this host, and every client there may issue IDs. ` +
-    'API_KEYS with API_KEYS_FOR=all requires a key; a NetworkPolicy or firewall blocks other clients.'
+    'With API_KEYS, and API_KEYS_FOR=all, which is its default then, they need a key; a NetworkPolicy or firewall blocks other clients.'
   );
 }
 

@@ -35,6 +35,8 @@ export async function startService(options: PageServiceOptions): Promise<PageSer
     environment: {
       PORT: String(port ?? 0),
       API_KEYS: apiKey ?? '',
+      // The pages of most tests get IDs without a key.
+      API_KEYS_FOR: 'workers',
       ALLOWED_HOSTS: allowedHosts ?? '',
       WORKER_HISTORY_DAYS: String(historyDays ?? 0),
       RAINDROP_LEASE_MS: leaseMs === undefined ? '' : String(leaseMs),

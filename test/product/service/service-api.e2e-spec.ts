@@ -49,7 +49,7 @@ describe('The OpenAPI description', () => {
   let mistakes: MistakesIn;
 
   beforeAll(async () => {
-    service = await openService({ API_KEYS: KEY });
+    service = await openService({ API_KEYS: KEY, API_KEYS_FOR: 'workers' });
     api = (await (await fetch(`${service.url}/docs-json`)).json()) as Api;
     mistakes = mistakesBy(api.components.schemas);
     operations = Object.entries(api.paths).flatMap(([path, methods]) =>

@@ -176,6 +176,25 @@ describe('Who comes in', () => {
     expect(await statusOf('POST', '/v1/sharded-ids', sent, body)).toBe(status);
   });
 
+  it.each([98, 99, 100, 999, 1_300])('cannot hide a proxy behind %d fields of his own', async (fields) => {
+    // A Host and a Connection come from the client of Node.js; the proxy's field is the last one.
+    const own = Object.fromEntries(Array.from({ length: fields - 2 }, (_, index) => [`a${index}`, 'b']));
+    for (const name of ['x-forwarded-for', 'via', 'forwarded']) {
+      const { status, body } = await ask('GET', '/v1/workers', { ...own, [name]: '192.0.2.1' });
+      if (fields + 1 <= 100) expect(body).toEqual(problemLike(404, 'WORKERS_NOT_SHOWN', 'no API_KEYS'));
+      else expect(body).toEqual(problemLike(431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'more than 100 header fields'));
+      expect(status).toBe(body['status']);
+    }
+  });
+
+  it('may not send more than 100 header fields to any address', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1_300 }, (_, index) => [`a${index}`, 'b']));
+    for (const path of ['/', '/v1/status', '/docs', '/health/live', '/metrics', '/nothing', '/v1/ids/1']) {
+      expect([path, await statusOf('GET', path, many)]).toEqual([path, 431]);
+    }
+    expect(await statusOf('POST', '/v1/ids', many)).toBe(431);
+  });
+
   it('is not told which worker it is by /health', async () => {
     for (const path of ['/health', '/health/ready']) {
       const { body } = await ask('GET', path);
@@ -185,7 +204,7 @@ describe('Who comes in', () => {
   });
 
   it('cannot use up the codes of others', async () => {
-    service = await openService({ KNOWN_CODES: 'order', API_KEYS: KEY, TRUST_PROXY: '1' });
+    service = await openService({ KNOWN_CODES: 'order', API_KEYS: KEY, API_KEYS_FOR: 'workers', TRUST_PROXY: '1' });
     const issue = (code: string, address: string, headers: Record<string, string> = {}): Promise<number> =>
       statusOf('POST', `/v1/ids?code=${code}`, { 'x-forwarded-for': address, ...headers });
     for (let each = 0; each < 500; each++) expect(await issue(`made-up-${each}`, '192.0.2.1')).toBe(201);
@@ -210,7 +229,7 @@ describe('Who comes in', () => {
   });
 
   it('cannot fill the database with tenants', async () => {
-    service = await openService({ API_KEYS: KEY });
+    service = await openService({ API_KEYS: KEY, API_KEYS_FOR: 'workers' });
     const issue = async (tenant: string, headers: Record<string, string> = {}): Promise<Answer> => {
       const type = { 'content-type': 'application/json' };
       return ask(

@@ -15,11 +15,11 @@ interface Worker {
   readonly leaseLeftMs: number | null;
 }
 
-describe('A service with API keys', () => {
+describe('A service with API keys for the workers', () => {
   let service: OpenService;
 
   beforeAll(async () => {
-    service = await openService({ API_KEYS: `another-key-0123456789,${KEY}` });
+    service = await openService({ API_KEYS: `another-key-0123456789,${KEY}`, API_KEYS_FOR: 'workers' });
   });
 
   afterAll(() => service.close());
@@ -68,11 +68,11 @@ describe('A service with API keys', () => {
   });
 });
 
-describe('A service with API keys for all that changes something', () => {
+describe.each<Record<string, string>>([{}, { API_KEYS_FOR: 'all' }])('A service with API keys and %j', (keysFor) => {
   let service: OpenService;
 
   beforeAll(async () => {
-    service = await openService({ API_KEYS: KEY, API_KEYS_FOR: 'all' });
+    service = await openService({ API_KEYS: KEY, ...keysFor });
   });
 
   afterAll(() => service.close());
@@ -138,7 +138,7 @@ describe('A service with keys of their own for the workers', () => {
 
 describe('A service with WORKER_HISTORY_DAYS', () => {
   it('says which process issued an ID, to who has a key', async () => {
-    const service = await openService({ API_KEYS: KEY, WORKER_HISTORY_DAYS: '30' });
+    const service = await openService({ API_KEYS: KEY, API_KEYS_FOR: 'workers', WORKER_HISTORY_DAYS: '30' });
     try {
       const { ids } = (await (await fetch(`${service.url}/v1/ids`, { method: 'POST' })).json()) as { ids: string[] };
       const read = async (headers: Record<string, string>): Promise<{ origin?: { finding: string } }> =>

@@ -18,7 +18,12 @@ describe.each(kindsOfTier)('LAYOUT of an ID service on %s', (kind) => {
 
   /** Starts a service, asks for an ID and for the workers, and ends it. @returns its layout */
   async function serve(environment: Readonly<Record<string, string>> = {}): Promise<string> {
-    const config = readServiceConfig({ API_KEYS: 'key-0123456789abcdef', RAINDROP_MAX_WORKER_ID: '4', ...environment });
+    const config = readServiceConfig({
+      API_KEYS: 'key-0123456789abcdef',
+      API_KEYS_FOR: 'workers',
+      RAINDROP_MAX_WORKER_ID: '4',
+      ...environment,
+    });
     const app = await createService({ ...config, database: database.options as ServiceDatabase });
     await app.init();
     try {

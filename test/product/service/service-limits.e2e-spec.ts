@@ -79,6 +79,29 @@ describe('A service with limits', () => {
     },
   );
 
+  it.each([
+    ['/v1/ids/stream', 10],
+    ['/v1/ids/stream?format=hex', 10],
+    ['/v1/ids/stream?count=1001', 2],
+    ['/v1/ids?count=2001', 3],
+    ['/v1/numbers/order?count=2001', 3],
+    ['/v1/ids', 1],
+    ['/v1/numbers/order', 1],
+    ['/v1/ids?count=10001', 1],
+    ['/v1/ids/stream?count=1e7', 1],
+  ])('weighs %s as %d requests', async (path, requests) => {
+    service = await openService({ RATE_LIMIT: '11' });
+    expect([201, 400]).toContain((await raw(path)).status);
+    const left = await statuses(12, () => raw('/v1/presets', 'GET'));
+    expect(left.filter((status) => status === 200)).toHaveLength(11 - requests);
+  });
+
+  it('says how many IDs a stream may ask for, if its default is too many for a minute', async () => {
+    service = await openService({ RATE_LIMIT: '9' });
+    const answer = await fetch(`${service.url}/v1/ids/stream`, { method: 'POST' });
+    expect(await answer.json()).toEqual(problemLike(400, 'INVALID_INPUT', 'count must be at most 9000'));
+  });
+
   it('counts wrong API keys', async () => {
     service = await openService({ RATE_LIMIT: '3', API_KEYS: KEY, API_KEYS_FOR: 'all' });
     const guess = (index: number): Promise<Response> =>

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { ApiKeys } from '../http/api-keys.js';
 import { ProblemException } from '../problems/problem.js';
 import { clientAddress, networkOf } from '../http/client-address.js';
+import { COUNT_RANGES, readCount, type CountRange } from '../http/counts.js';
 
 const WINDOW_MS = 60_000;
 
@@ -56,9 +57,6 @@ export class RequestRate {
   }
 }
 
-/** Their query says how many IDs are asked for. */
-const COUNTED = new Set(['/v1/ids', '/v1/ids/stream', '/v1/numbers/:code']);
-
 /** The page's request of every second, which is nearly free: no database, no ID, the same few lines. */
 const FREE = '/v1/status';
 
@@ -81,7 +79,7 @@ export function limitRates(app: NestFastifyApplication, perMinute: number): void
     const { url } = request.routeOptions;
     if (url !== undefined && (!url.startsWith('/v1/') || url === FREE || isShownWorkers(url, request))) return done();
     try {
-      rate.count(clientAddress(request), COUNTED.has(url ?? '') ? idsIn(request.query as { count?: unknown }) : 1);
+      rate.count(clientAddress(request), idsIn(request));
       done();
     } catch (error) {
       done(error as Error);
@@ -89,7 +87,8 @@ export function limitRates(app: NestFastifyApplication, perMinute: number): void
   });
 }
 
-/** An invalid count counts as one: it is refused later. */
-function idsIn({ count }: { readonly count?: unknown }): number {
-  return typeof count === 'string' && /^\d{1,9}$/.test(count) ? Number(count) : 1;
+/** How many IDs a request asks for. A count that is not legal counts as one: the route refuses it. */
+function idsIn({ routeOptions: { url = '' }, query }: FastifyRequest): number {
+  const range = (COUNT_RANGES as Readonly<Record<string, CountRange | undefined>>)[url];
+  return range === undefined ? 1 : (readCount((query as { readonly count?: unknown }).count, range) ?? 1);
 }

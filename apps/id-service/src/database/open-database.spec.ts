@@ -1,4 +1,14 @@
-import { nameDatabase, readDatabaseUrl, type ServiceDatabase } from './open-database.js';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  dataSourceOptions,
+  nameDatabase,
+  openDatabase,
+  readDatabaseUrl,
+  type ServiceDatabase,
+} from './open-database.js';
 
 describe('readDatabaseUrl', () => {
   it.each<[string, ServiceDatabase]>([
@@ -27,4 +37,16 @@ describe('nameDatabase', () => {
     );
     expect(nameDatabase({ type: 'better-sqlite3', database: 'data/x.sqlite' })).toBe('the SQLite file data/x.sqlite');
   });
+});
+
+it('A pipe in place of the SQLite file is refused, and not waited for', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'raindrop-pipe-'));
+  const database = join(folder, 'ids.sqlite');
+  try {
+    execFileSync('mkfifo', [database]);
+    const options = dataSourceOptions({ type: 'better-sqlite3', database });
+    await expect(openDatabase(options)).rejects.toMatchObject({ code: 'ENXIO' });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { connect, Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -64,13 +65,16 @@ export async function openDatabase(options: DataSourceOptions): Promise<DataSour
   }
 }
 
+const { O_APPEND, O_CREAT, O_WRONLY, O_NONBLOCK } = constants;
+
 /**
- * A new file is for this user alone: SQLite would let every user read it. Those beside it get the rights that it has.
+ * A new file is for this user alone: SQLite would let every user read it. Those beside it get the rights that it has. A
+ * pipe in its place is refused, and not waited for.
  */
 async function makeOwnFile(path: string): Promise<void> {
   if (path.startsWith(':')) return;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const file = await open(path, 'a', 0o600);
+  const file = await open(path, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600);
   await file.close();
 }
 

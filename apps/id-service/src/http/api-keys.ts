@@ -119,7 +119,7 @@ function hashOf(key: string): Buffer {
 const CHANGES_NOTHING = new Set(['/v1/layouts/plan', '/v1/layouts/advice']);
 
 /**
- * With `API_KEYS_FOR=all` asks every call that changes something for its key. A hook and no guard, because some answers
+ * With `API_KEYS`, unless `API_KEYS_FOR=workers`, asks every call that changes something for its key. A hook and no guard, because some answers
  * never reach Nest's routes; and none at all otherwise, because it would cost every request a little.
  */
 export function demandApiKeys(app: NestFastifyApplication): void {

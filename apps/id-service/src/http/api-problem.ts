@@ -72,8 +72,10 @@ export const COMMON_PROBLEMS = {
 };
 
 export const KEY_PROBLEMS = {
-  401: problemResponse(401, 'API_KEY_REQUIRED', KEY_REQUIRED, { description: 'With API_KEYS_FOR=all only.' }),
+  401: problemResponse(401, 'API_KEY_REQUIRED', KEY_REQUIRED, {
+    description: 'With API_KEYS, unless API_KEYS_FOR=workers.',
+  }),
   403: problemResponse(403, 'API_KEY_NOT_ALLOWED', KEY_NOT_ALLOWED, {
-    description: 'With API_KEYS_FOR=all only: the key is one of WORKERS_API_KEYS.',
+    description: 'With API_KEYS, unless API_KEYS_FOR=workers: the key is one of WORKERS_API_KEYS.',
   }),
 };

@@ -1,8 +1,9 @@
 import { ValidationPipe, type ArgumentMetadata } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform, type TransformFnParams } from 'class-transformer';
-import { getMetadataStorage, IsInt, Max, Min, type ValidationError } from 'class-validator';
+import { getMetadataStorage, IsInt, type ValidationError } from 'class-validator';
 import { ProblemException } from '../problems/problem.js';
+import { readCount, type CountRange } from './counts.js';
 
 /** How many mistakes one answer names. */
 const MOST_NAMED = 10;
@@ -83,18 +84,14 @@ function unusual(legal: string): ProblemException {
   return new ProblemException(400, { errorCode: 'INVALID_INPUT', detail: `the body may have ${legal}` });
 }
 
-/** An integer in a query; the property's initial value stands in when it is not given. */
-export function QueryInteger(range: { min: number; max: number; default: number }): PropertyDecorator {
+/** A `count` in a query; the property's initial value stands in when it is not given. */
+export function QueryCount(range: CountRange): PropertyDecorator {
   const { min, max } = range;
   return (target, property) => {
-    const rule = { message: `${String(property)} must be an integer from ${min} to ${max}` };
     const decorators = [
       ApiPropertyOptional({ type: 'integer', minimum: min, maximum: max, default: range.default }),
-      // Not Number(): it would take '', ' 5 ', '1e3' and '0x10'.
-      Transform(({ value }: TransformFnParams) => (/^\d{1,9}$/.test(String(value)) ? Number(value) : NaN)),
-      IsInt(rule),
-      Min(min, rule),
-      Max(max, rule),
+      Transform(({ value }: TransformFnParams) => readCount(value, range) ?? NaN),
+      IsInt({ message: `${String(property)} must be an integer from ${min} to ${max}` }),
     ];
     for (const decorate of decorators) decorate(target, property);
   };

@@ -46,6 +46,27 @@ function lastAnswer(problem: ProblemException, docsUrl: string | undefined): { b
 
 type LastHeaders = Readonly<Record<string, string | number>>;
 
+/** Apache's limit too. A browser sends about 20, and a proxy adds up to 15. */
+const MOST_HEADER_FIELDS = 100;
+
+/**
+ * Refuses a request with more than 100 header fields. Node.js keeps the first fields and drops the others without a
+ * word: a client could hide `X-Forwarded-For` behind 1,000 fields of its own, and pass for a program of this host. What
+ * follows judges by fields that are absent, so it must have seen all.
+ */
+export function boundHeaderFields(app: NestFastifyApplication, problems: ProblemFilter): void {
+  const server = app.getHttpAdapter().getInstance();
+  // One more is kept, so that more than the limit can be seen.
+  server.server.maxHeadersCount = MOST_HEADER_FIELDS + 1;
+  server.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.rawHeaders.length / 2 <= MOST_HEADER_FIELDS) return done();
+    const detail = `The request has more than ${MOST_HEADER_FIELDS} header fields.`;
+    const tooMany = new ProblemException(431, { errorCode: 'REQUEST_HEADER_FIELDS_TOO_LARGE', detail });
+    // As in refuseForeignPages: the page's files are none of Nest's routes.
+    problems.answer(tooMany, request, reply);
+  });
+}
+
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Probes and Prometheus come with the address of a pod. */

@@ -6,6 +6,7 @@ import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastif
 import { COMMON_PROBLEMS, KEY_PROBLEMS, OPTIONAL_KEY, problemResponse } from '../http/api-problem.js';
 import { keyIn } from '../http/api-keys.js';
 import { clientAddress } from '../http/client-address.js';
+import { COUNT_RANGES, readCount, type CountRange } from '../http/counts.js';
 import type { ProblemFilter } from '../problems/problem.filter.js';
 import { StrangersNames } from '../http/new-names.js';
 import { ProblemException } from '../problems/problem.js';
@@ -15,11 +16,10 @@ import { IdStreams, type IdsRequest } from './id-streams.js';
 import { AnswerBuffers, idsJson, idsJsonSize } from './id-texts.js';
 import { IdsUnderWay } from './ids-under-way.js';
 
-const BATCH = { most: 10_000, usual: 1 };
-const STREAM = { most: 10_000_000, usual: 10_000 };
+const { '/v1/ids': BATCH, '/v1/ids/stream': STREAM } = COUNT_RANGES;
 const FORMATS = Object.keys(codecs) as CodecName[];
 const LEGAL = {
-  count: ({ most }: typeof BATCH) => `count must be an integer from 1 to ${most}`,
+  count: ({ min, max }: CountRange) => `count must be an integer from ${min} to ${max}`,
   code: 'code must be a string of 1 to 128 characters',
   format: `format must be one of ${FORMATS.join(', ')}`,
 };
@@ -48,7 +48,7 @@ export function idRoutes(
   const cells = new BigInt64Array(MOST_AT_ONCE);
   const buffers = new AnswerBuffers(idsJsonSize(MOST_AT_ONCE), 256);
 
-  function read(request: FastifyRequest, range: typeof BATCH): IdsRequest {
+  function read(request: FastifyRequest, range: CountRange): IdsRequest {
     const asked = readQuery(request.query as Query, range);
     names.admitCode(asked.code, { key: keyIn(request.headers), address: () => clientAddress(request) });
     return asked;
@@ -104,17 +104,18 @@ type Schema = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[s
 type Query = Readonly<Record<string, string | undefined>>;
 
 /** @throws ProblemException 400 that says what is legal for each parameter that is wrong, and names the first ten unknown ones */
-function readQuery(query: Query, range: typeof BATCH): IdsRequest {
-  const { count = String(range.usual), code, format = 'decimal', ...others } = query;
+function readQuery(query: Query, range: CountRange): IdsRequest {
+  const { count: given, code, format = 'decimal', ...others } = query;
   const unknown = Object.keys(others).slice(0, 10);
   const wrong = unknown.map((name) => `${JSON.stringify(name.slice(0, 48))} is unknown; legal: count, code, format`);
-  // Not Number() alone: it would take '', ' 5 ', '1e3' and '0x10'.
-  const isInRange = /^\d{1,9}$/.test(count) && Number(count) >= 1 && Number(count) <= range.most;
-  if (!isInRange) wrong.push(LEGAL.count(range));
+  const count = readCount(given, range);
+  if (count === undefined) wrong.push(LEGAL.count(range));
   if (code === '' || (code !== undefined && code.length > 128)) wrong.push(LEGAL.code);
   if (!FORMATS.includes(format as CodecName)) wrong.push(LEGAL.format);
-  if (wrong.length > 0) throw new ProblemException(400, { errorCode: 'INVALID_INPUT', detail: wrong.join('; ') });
-  return { count: Number(count), code, format: format as CodecName };
+  if (count === undefined || wrong.length > 0) {
+    throw new ProblemException(400, { errorCode: 'INVALID_INPUT', detail: wrong.join('; ') });
+  }
+  return { count, code, format: format as CodecName };
 }
 
 /** The operations of both in the API's description, and what they refer to. */
@@ -141,12 +142,16 @@ export const idSchemas: Record<string, Schema> = {
   },
 };
 
-function operation(operationId: string, summary: string, range: typeof BATCH, answer: ApiResponse): Operation {
+function countSchema({ min, max, default: usual }: CountRange): Schema {
+  return { type: 'integer', minimum: min, maximum: max, default: usual };
+}
+
+function operation(operationId: string, summary: string, range: CountRange, answer: ApiResponse): Operation {
   const inQuery = { in: 'query', required: false } as const;
   return {
     ...{ operationId, summary, tags: ['ids'], security: OPTIONAL_KEY },
     parameters: [
-      { ...inQuery, name: 'count', schema: { type: 'integer', minimum: 1, maximum: range.most, default: range.usual } },
+      { ...inQuery, name: 'count', schema: countSchema(range) },
       {
         ...{ ...inQuery, name: 'code', description: 'A business kind with a sequence of its own.' },
         schema: { type: 'string', minLength: 1, maxLength: 128, example: 'order' },

@@ -8,7 +8,8 @@ import { DataSource } from 'typeorm';
 import { ApiBodyProblems, ApiCommonProblems, ApiKeyProblem, ApiProblem } from '../http/api-problem.js';
 import { keyIn } from '../http/api-keys.js';
 import { clientAddress } from '../http/client-address.js';
-import { QueryInteger } from '../http/inputs.js';
+import { COUNT_RANGES } from '../http/counts.js';
+import { QueryCount } from '../http/inputs.js';
 import { StrangersNames } from '../http/new-names.js';
 import { IdsUnderWay } from '../ids/ids-under-way.js';
 import { NUMBER_CODES, NUMBERS, type NumberCode } from './number-codes.js';
@@ -16,7 +17,7 @@ import { NUMBER_CODES, NUMBERS, type NumberCode } from './number-codes.js';
 /** How long a request waits for numbers before it is told to come again. */
 const WAIT = { timeoutMs: 4_000 };
 
-const COUNT = { min: 1, max: 10_000, default: 1 };
+const COUNT = COUNT_RANGES['/v1/numbers/:code'];
 
 /** The path of POST /v1/numbers/:code. */
 export class NumbersPath {
@@ -27,7 +28,7 @@ export class NumbersPath {
 
 /** Its query. */
 export class NumbersQuery {
-  @QueryInteger(COUNT)
+  @QueryCount(COUNT)
   readonly count: number = COUNT.default;
 }
 
