@@ -24,6 +24,13 @@ interface Findings {
   readonly findings: readonly { readonly check: string; readonly state: string; readonly detail: string }[];
 }
 
+/** Of PostgreSQL's row level security. */
+function policy(table: string, command: string, user: string): string {
+  const using = command === 'INSERT' ? '' : 'USING (true)';
+  const withCheck = command === 'SELECT' ? '' : 'WITH CHECK (true)';
+  return `CREATE POLICY may_${command} ON ${table} FOR ${command} TO ${user} ${using} ${withCheck}`;
+}
+
 describe.each(databaseKinds)('on %s', (kind) => {
   let database: TestDatabase;
   let url: string;
@@ -47,6 +54,15 @@ describe.each(databaseKinds)('on %s', (kind) => {
     } finally {
       await dataSource.destroy();
     }
+  }
+
+  async function everyRow(): Promise<unknown[]> {
+    const dataSource = await new DataSource(database.options).initialize();
+    const tables = ['soc_raindrop_worker_layout', 'soc_raindrop_worker_state', 'soc_raindrop_worker'];
+    const all = [];
+    for (const table of tables) all.push(await dataSource.query<unknown[]>(`SELECT * FROM ${table} ORDER BY 1`));
+    await dataSource.destroy();
+    return all;
   }
 
   async function stateOf(check: string, ...args: string[]): Promise<string | undefined> {
@@ -84,35 +100,24 @@ describe.each(databaseKinds)('on %s', (kind) => {
       const next = (): Promise<CliResult> => raindropHere(['next', ...named]);
       await raindropHere(['init', ...named]);
       const before = await next();
-      const rows = async (): Promise<unknown[]> => {
-        const dataSource = await new DataSource(database.options).initialize();
-        const tables = ['soc_raindrop_worker_layout', 'soc_raindrop_worker_state', 'soc_raindrop_worker'];
-        const all = [];
-        for (const table of tables) all.push(await dataSource.query<unknown[]>(`SELECT * FROM ${table} ORDER BY 1`));
-        await dataSource.destroy();
-        return all;
-      };
-      const found = await rows();
+      const found = await everyRow();
       const bench = await jsonHere<{ fingerprint: string }>(['bench', '--seconds', '0.1', '--url', url]);
       expect([before.code, bench.code]).toEqual([0, 0]);
-      expect(await rows()).toEqual(found);
+      expect(await everyRow()).toEqual(found);
       expect((await next()).code).toBe(0);
     });
   }
 
   it('doctor leaves everything as it was, of a start that it tries', async () => {
-    await run('init');
-    const rows = async (): Promise<unknown[]> => {
-      const dataSource = await new DataSource(database.options).initialize();
-      const tables = ['soc_raindrop_worker_layout', 'soc_raindrop_worker'];
-      const all = [];
-      for (const table of tables) all.push(await dataSource.query<unknown[]>(`SELECT * FROM ${table} ORDER BY 1`));
-      await dataSource.destroy();
-      return all;
-    };
-    const before = await rows();
-    expect(await stateOf('rights')).toBe('ok');
-    expect(await rows()).toEqual(before);
+    for (const prepare of ['init', 'next', 'fence']) {
+      await run(prepare, ...(prepare === 'fence' ? ['--yes'] : []));
+      // A start would add this one.
+      await execute('DELETE FROM soc_raindrop_worker WHERE id = 3');
+      const before = await everyRow();
+      expect(await stateOf('rights')).toBe('ok');
+      expect(await stateOf('rows')).toBe('warn');
+      expect(await everyRow()).toEqual(before);
+    }
   });
 
   if (isOfTier) {
@@ -343,6 +348,37 @@ describe.each(databaseKinds)('on %s', (kind) => {
       await execute(`GRANT UPDATE ON ${state} TO ${who}`);
       // Issuing needs no more than that.
       expect(await run('next', '--url', target.href)).toMatchObject({ code: 0, stderr: '' });
+      if (!isPostgres) return;
+
+      // Without a policy a SELECT finds no row, an UPDATE changes none, and an INSERT is refused.
+      const before = await everyRow();
+      for (const table of tables) {
+        await execute(`ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`);
+        for (const commands of [[], ['SELECT'], ['SELECT', 'INSERT'], ['INSERT', 'UPDATE']]) {
+          await execute(...commands.map((each) => policy(table, each, user)));
+          const { findings } = await json<Findings>('doctor', '--url', target.href);
+          const rights = findings.find(({ check }) => check === 'rights');
+          // A start only adds a layout: it never changes one.
+          const isEnough = table.endsWith('_layout') && commands.join() === 'SELECT,INSERT';
+          expect([table, commands, rights?.state]).toEqual([table, commands, isEnough ? 'ok' : 'fail']);
+          if (!isEnough) expect(rights!.detail).toContain(table);
+          // No advice to make rows that are there, and hidden.
+          expect(JSON.stringify(findings)).not.toContain('raindrop init');
+          await execute(...commands.map((each) => `DROP POLICY may_${each} ON ${table}`));
+        }
+        await execute(policy(table, 'ALL', user));
+        expect(await stateOf('rights', '--url', target.href)).toBe('ok');
+      }
+      expect(await everyRow()).toEqual(before);
+      // The worker table last: a start that sees none of its rows records that they are lost.
+      for (const table of [...tables].reverse()) {
+        await execute(`DROP POLICY may_ALL ON ${table}`);
+        expect(await run('next', '--url', target.href)).toMatchObject({
+          code: 1,
+          stderr: expect.stringContaining(table) as string,
+        });
+        await execute(policy(table, 'ALL', user));
+      }
     } finally {
       await execute(...(isPostgres ? [`DROP OWNED BY ${user}`, `DROP ROLE ${user}`] : [`DROP USER ${who}`]));
     }

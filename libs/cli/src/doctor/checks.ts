@@ -24,6 +24,9 @@ const WAYS_OUT =
   'use a separate --table and another --end-value, adoptForeign: true if that program is retired, or ' +
   'sharedWithOriginal: true while it runs';
 
+const RIGHTS =
+  'grant the account SELECT, INSERT and UPDATE on all three tables, and with row level security a policy FOR ALL on each';
+
 const DAY_MS = 86_400_000;
 
 /** No row has this version and token: an UPDATE that expects them is executed, and changes nothing. */
@@ -138,10 +141,14 @@ function checkOthers(layout: Layout, table: WorkerTable, graceMs: number): Findi
  * Checks whether the account may do what a start does. In a table it tries the statements in a transaction that it
  * rolls back, elsewhere by a write that finds no row. The table has been read before, so SELECT is allowed.
  */
-export async function checkRights(store: WorkerStore, { rows }: WorkerTable, layout: string): Promise<Finding> {
+export async function checkRights(
+  store: WorkerStore,
+  { rows }: WorkerTable,
+  { workers, layout }: ResolvedLayout,
+): Promise<Finding> {
   try {
     if (store instanceof SqlWorkerStore) {
-      await store.tryStart(layout);
+      await store.tryStart(workers, layout.fingerprint);
       return ok('rights', 'the account may SELECT, UPDATE, INSERT');
     }
     await store.write({
@@ -151,7 +158,7 @@ export async function checkRights(store: WorkerStore, { rows }: WorkerTable, lay
     return ok('rights', 'the account may SELECT, UPDATE');
   } catch (error) {
     if (!(error instanceof DatabaseRefusedError)) throw error;
-    return fail('rights', error.reason, 'grant the account SELECT, INSERT and UPDATE on all three tables');
+    return fail('rights', error.reason, RIGHTS);
   }
 }
 

@@ -53,16 +53,21 @@ export async function examine(store: WorkerStore, given: ResolvedSnowflakeOption
     const after = Date.now();
     const { options, unclear } = withFoundLayout(given, table);
     const { layout } = options;
+    const rights = await checkRights(store, table, layout);
     const findings = [
       ok('database', `reached, ${options.tableName} is there, answers in ${after - before} ms`),
-      await checkRights(store, table, layout.layout.fingerprint),
+      rights,
       checkClock(before, table.nowMs, after, lease.maxClockSkewMs),
       ...(await checkDurability(store)),
+    ];
+    // What the account may not see would be told as missing.
+    if (rights.state === 'fail') return { findings, ...(unclear === undefined && { layout: layout.layout }) };
+    findings.push(
       ...(unclear === undefined ? checkLayout(layout, table, lease.graceMs) : [unclear]),
       ...checkAdvice(options),
       await checkForeign(store, table, lease),
       ...checkTable(table, layout.workers, lease.graceMs, lease.sharedWithOriginal),
-    ];
+    );
     return { findings, ...(unclear === undefined && { layout: layout.layout }) };
   } catch (error) {
     if (!(error instanceof RaindropError)) throw error;

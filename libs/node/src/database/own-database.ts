@@ -82,6 +82,28 @@ export class OwnDatabase {
   }
 
   /**
+   * Runs a call in a transaction that is rolled back. All its statements reach the same session: on another one they
+   * would be committed.
+   * @throws DatabaseCallError when the session is lost meanwhile
+   */
+  rolledBack<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
+    return this.call(async (run) => {
+      await run(this.dialect.begin);
+      const session = this.connection;
+      const inTransaction: RunStatement = (sql, values) => {
+        const isSame = this.connection === session && session?.isUsable === true;
+        return isSame ? run(sql, values) : Promise.reject(new DatabaseCallError('the connection was lost', ''));
+      };
+      try {
+        return await work(inTransaction);
+      } finally {
+        // When the ROLLBACK fails the session is dropped, which rolls back as well.
+        await inTransaction('ROLLBACK').catch(() => undefined);
+      }
+    });
+  }
+
+  /**
    * The settings that can lose a committed write, in words, and the addresses that do not serve.
    * @param orElse what else helps, to be added: `, or ...`
    */

@@ -13,8 +13,8 @@ import { failoverWarnings } from '../database/judge-primary.js';
 import { OwnDatabase } from '../database/own-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { DatabaseCallError, DatabaseRefusedError } from '../database/database-errors.js';
-import { type Dialect, execute, type RunStatement } from '../database/dialect.js';
-import { insertState } from '../tables/state-table.js';
+import { type Dialect, execute, quoteTable, type RunStatement } from '../database/dialect.js';
+import { insertState, stateTableOf } from '../tables/state-table.js';
 import { findMissing, saysGone, storageWarnings } from '../tables/prepare-table.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 import { offsetMs, offsetText } from '../database/sql-values.js';
@@ -24,6 +24,7 @@ import {
   insertLayout,
   rowOf,
   sampleOf,
+  selectLayout,
   selectRow,
   selectSample,
   selectTable,
@@ -32,7 +33,7 @@ import {
 } from './worker-statements.js';
 import type { WrittenRow } from './prepare-worker-table.js';
 import { WorkerTableServer, type WorkerTableServerOptions } from './worker-table-server.js';
-import { WORKER_TABLE } from './worker-table.js';
+import { insertRowsSql, layoutTableOf, WORKER_TABLE } from './worker-table.js';
 
 export interface SqlWorkerStoreOptions extends WorkerTableServerOptions {
   /** `table` or `schema.table`. */
@@ -54,7 +55,7 @@ const NO_SERVER_YET = { term: '', failoverNumber: 0 };
 /** How often a write is tried that changes nothing although its row is as expected. */
 const WRITES = 3;
 
-/** A write that leaves the row as it was found, except for the token, which no process has. */
+/** A write to be rolled back, which leaves the row as it was found, except for the token, which no process has. */
 function tried(row: WorkerRow): WorkerWrite {
   const { id, version, token, holder, layout, lane, odometers, code } = row;
   const expected = { version, token };
@@ -193,28 +194,56 @@ export class SqlWorkerStore implements WorkerStore {
   }
 
   /**
-   * Tries what a start does, in a transaction that is rolled back: reads the tables, takes a row, remembers a layout
-   * and records a server.
+   * Tries what a start does, in transactions that are rolled back: reads the tables, adds the rows that are missing,
+   * takes a row, remembers a layout, and records a server after a failover. Each write is read again: row level security
+   * without a policy hides rows from a SELECT, and an UPDATE then changes none, without an error.
    * @throws DatabaseRefusedError when the account may not, or its writes change nothing; NotOurTableError
    */
-  async tryStart(layout: string): Promise<void> {
+  async tryStart(workers: WorkerRange, layout: string): Promise<void> {
     const { rows } = await this.readTable();
-    const row = rows.find(({ token }) => token === '') ?? rows[0];
     const { dialect, table: name } = this;
-    await this.database.call(async (run) => {
-      await findMissing(run, { kind: WORKER_TABLE, dialect, name });
-      await run(dialect.begin);
-      try {
-        if (row !== undefined && !(await this.update(run, tried(row))) && (await this.isAsExpected(tried(row)))) {
-          throw this.ignored(row.id);
-        }
-        await execute(run, insertLayout(dialect, name, layout));
-      } finally {
-        // When the ROLLBACK fails the session is dropped, which rolls back as well.
-        await run('ROLLBACK').catch(() => undefined);
+    await this.database.call((run) => findMissing(run, { kind: WORKER_TABLE, dialect, name }));
+    await this.database.rolledBack(async (run) => {
+      const row = rows.find(({ token }) => token === '') ?? rows[0];
+      if (row !== undefined) await this.tryToTake(run, row);
+      if (this.options.sharedWithOriginal !== true) {
+        const added = await this.tryToAddRow(run, workers, rows);
+        if (row === undefined && added !== undefined) await this.tryToTake(run, added);
       }
+      await execute(run, insertLayout(dialect, name, layout));
+      const { records } = await execute(run, selectLayout(dialect, name, layout));
+      if (records.length === 0) throw this.hidden(layoutTableOf(name), `the layout ${layout}`);
     });
-    await this.server.tryToNote();
+    for (let tries = 1; ; tries++) {
+      const found = await this.server.tryToNote();
+      if (found === 'noted') return;
+      if (found === 'hidden') throw this.hidden(stateTableOf(name), 'the state');
+      // A failover may have been recorded meanwhile.
+      if (tries === WRITES) throw this.suppressed(`an UPDATE does not change the state in ${stateTableOf(name).name}`);
+    }
+  }
+
+  private async tryToTake(run: RunStatement, row: WorkerRow): Promise<void> {
+    if (await this.update(run, tried(row))) return;
+    const { row: found } = rowOf((await execute(run, selectRow(this.dialect, this.table, row.id))).records);
+    if (found?.version === row.version && found.token === row.token) throw this.ignored(row.id);
+  }
+
+  /** @returns the first row of the range that is missing, as a start adds it; undefined where none is */
+  private async tryToAddRow(
+    run: RunStatement,
+    { min, max }: WorkerRange,
+    rows: readonly WorkerRow[],
+  ): Promise<WorkerRow | undefined> {
+    const { dialect, table: name } = this;
+    const present = new Set(rows.map(({ id }) => id));
+    let id = min;
+    while (id < max && present.has(id)) id++;
+    // A row that is there stays as it is; the right to add some is asked for all the same.
+    for (const sql of insertRowsSql({ dialect, name }, [id])) await run(sql);
+    const select = `SELECT ${dialect.quote('id')} FROM ${quoteTable(dialect, name)} WHERE ${dialect.quote('id')} = ${id}`;
+    if ((await run(select)).records.length === 0) throw this.hidden(name, `the row of worker ${id}`);
+    return present.has(id) ? undefined : rowOf((await execute(run, selectRow(dialect, name, id))).records).row;
   }
 
   private async update(run: RunStatement, write: WorkerWrite): Promise<boolean> {
@@ -234,9 +263,21 @@ export class SqlWorkerStore implements WorkerStore {
   }
 
   private ignored(id: number): DatabaseRefusedError {
+    const { name } = this.table;
+    return this.suppressed(
+      `an UPDATE does not change the row of worker ${id} in ${name}, although a SELECT shows it as expected`,
+    );
+  }
+
+  private suppressed(what: string): DatabaseRefusedError {
+    const reason = `${what}: row level security has no policy for UPDATE, or a trigger or rule suppresses it`;
+    return new DatabaseRefusedError('rights', reason, '', this.configuredBy);
+  }
+
+  private hidden({ name }: TableName, what: string): DatabaseRefusedError {
     const reason =
-      `an UPDATE does not change the row of worker ${id}, although a SELECT shows it as expected: row level security ` +
-      `has no policy for UPDATE, or a trigger or rule suppresses it`;
+      `a SELECT from ${name} does not find ${what}, which an INSERT has added or found there: row level security has ` +
+      `no policy for SELECT, or a trigger or rule suppresses the INSERT`;
     return new DatabaseRefusedError('rights', reason, '', this.configuredBy);
   }
 

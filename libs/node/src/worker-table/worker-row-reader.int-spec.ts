@@ -110,6 +110,8 @@ describe.each(databaseKinds)('a remembered layout that %s gives as bytes', (kind
 
 const LAYOUT = '1000@1767225600:t33.w10.b1.s18.e1=0';
 
+const RANGE = { min: 1, max: 3 };
+
 /** What lets an UPDATE change nothing without a word, and no SELECT tells. */
 const SILENCERS = [
   {
@@ -134,8 +136,8 @@ describe('A table on PostgreSQL whose UPDATEs change nothing', () => {
     const database = await testDatabase('postgres');
     const admin = await new DataSource(database.options).initialize();
     const store = openStore(database.options);
-    await store.prepare({ min: 1, max: 3 });
-    await store.tryStart(LAYOUT);
+    await store.prepare(RANGE);
+    await store.tryStart(RANGE, LAYOUT);
     for (const each of sql) await admin.query(each);
     const role = `plain_${process.pid}_${SILENCERS.findIndex((each) => each.sql === sql)}`;
     await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'x'`);
@@ -144,10 +146,32 @@ describe('A table on PostgreSQL whose UPDATEs change nothing', () => {
     const refusal = { errorCode: 'DATABASE_REFUSED', refusal: 'rights', retryable: false };
     await expect(takeRow(plain, 1)).rejects.toMatchObject(refusal);
     await expect(takeRow(plain, 1)).rejects.toThrow('row level security');
-    await expect(plain.tryStart(LAYOUT)).rejects.toMatchObject(refusal);
+    await expect(plain.tryStart(RANGE, LAYOUT)).rejects.toMatchObject(refusal);
     await Promise.all([store.close(), plain.close()]);
     await admin.query(`DROP OWNED BY ${role}`);
     await admin.query(`DROP ROLE ${role}`);
+    await admin.destroy();
+    await database.drop();
+  });
+
+  it.each([
+    ['UPDATE', 'soc_raindrop_worker_state', 'an UPDATE does not change the state in soc_raindrop_worker_state'],
+    ['INSERT', 'soc_raindrop_worker_state', 'a SELECT from soc_raindrop_worker_state does not find the state'],
+    ['INSERT', 'soc_raindrop_worker_layout', 'a SELECT from soc_raindrop_worker_layout does not find the layout'],
+    ['INSERT', 'soc_raindrop_worker', 'a SELECT from soc_raindrop_worker does not find the row of worker 2'],
+  ])('by a trigger for %s on %s is refused by what tries a start', async (command, table, message) => {
+    const database = await testDatabase('postgres');
+    const admin = await new DataSource(database.options).initialize();
+    const prepared = openStore(database.options);
+    await prepared.prepare(RANGE);
+    await prepared.close();
+    const store = openStore(database.options);
+    await admin.query('DELETE FROM soc_raindrop_worker WHERE id = 2');
+    if (command === 'INSERT' && table.endsWith('state')) await admin.query(`DELETE FROM ${table}`);
+    await admin.query('CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$');
+    await admin.query(`CREATE TRIGGER silent BEFORE ${command} ON ${table} FOR EACH ROW EXECUTE FUNCTION nothing()`);
+    await expect(store.tryStart(RANGE, LAYOUT)).rejects.toThrow(message);
+    await store.close();
     await admin.destroy();
     await database.drop();
   });

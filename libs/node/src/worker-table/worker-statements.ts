@@ -323,6 +323,16 @@ export function insertLayout(dialect: Dialect, table: TableName, fingerprint: st
   };
 }
 
+/** A record when the layout is remembered. */
+export function selectLayout(dialect: Dialect, table: TableName, fingerprint: string): Statement {
+  const column = dialect.quote('fingerprint');
+  const layoutTable = quoteTable(dialect, layoutTableOf(table));
+  return {
+    sql: `SELECT ${column} FROM ${layoutTable} WHERE ${column} = ${dialect.placeholder(1)}`,
+    values: [fingerprint],
+  };
+}
+
 /**
  * The one statement by which a row is acquired, renewed, extended, flipped, healed and released.
  * @param server on which the row was read: on another one, and on this one after another was the primary, it may only

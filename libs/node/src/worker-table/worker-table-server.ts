@@ -18,6 +18,7 @@ import { type Dialect, execute, type SqlResult, type Statement } from '../databa
 import type { OwnDatabase } from '../database/own-database.js';
 import type { TableName } from '../database/table-name.js';
 import { isGone, saysGone } from '../tables/prepare-table.js';
+import { insertState } from '../tables/state-table.js';
 import type { Table } from '../tables/table-kind.js';
 import { prepareWorkerTable, type PrepareOptions, type WrittenRow } from './prepare-worker-table.js';
 import {
@@ -42,11 +43,6 @@ export interface WorkerTableServerOptions extends PrepareOptions, Partial<Sessio
    */
   readonly maxClockSkewMs?: number;
 }
-
-/** A server on which no table was ever seen. */
-const NO_SERVER: SeenState = {
-  ...{ nowMs: 0, term: 'none', knownTerm: 'none', failoverNumber: -1, lostAtMs: 0, reachMs: -1, sessionAgeMs: 0 },
-};
 
 /**
  * The server behind a worker table: which server answers, what it may lack, and the moment before which no odometer
@@ -175,10 +171,26 @@ export class WorkerTableServer {
     return this.database.andIsYoung(this.maxSessionAgeMs);
   }
 
-  /** @throws DatabaseRefusedError when the account may not write the state */
-  async tryToNote(): Promise<void> {
-    const note = { failoverNumber: 0, isNewFailover: true, reachMs: 0 };
-    await this.database.call((run) => execute(run, noteServer(this.database.dialect, this.name, NO_SERVER, note)));
+  /**
+   * Records a failover, in a transaction that is rolled back.
+   * @returns `hidden` where a SELECT does not find the state that was recorded or found, `refused` where it does not
+   * change: another process may have changed it meanwhile
+   * @throws DatabaseRefusedError when the account may not write the state
+   */
+  tryToNote(): Promise<'noted' | 'hidden' | 'refused'> {
+    const { database, name } = this;
+    return database.rolledBack(async (run) => {
+      const { dialect } = database;
+      const read = async (): Promise<SeenState> =>
+        readState(name, (await execute(run, { sql: `SELECT ${stateColumns(dialect, name)}`, values: [] })).records);
+      const { term } = await read();
+      await execute(run, insertState(dialect, name, { term, failoverNumber: '0' }));
+      const seen = await read();
+      if (seen.knownTerm === undefined) return 'hidden';
+      const note = { failoverNumber: seen.failoverNumber + 1, isNewFailover: true, reachMs: seen.reachMs };
+      const { affected } = await execute(run, noteServer(dialect, name, seen, note));
+      return affected === 1 ? 'noted' : 'refused';
+    });
   }
 
   async rememberLayout(fingerprint: string): Promise<void> {
