@@ -177,9 +177,18 @@ it.each(['workers', 'next', 'adopt'])(
   },
 );
 
-it('bench measures without a database', async () => {
-  const { code, result } = await raindropJson<{ results: { idsPerSecond: number }[] }>(['bench', '--seconds', '0.4']);
+it('bench measures the default layout and the machine, without a database', async () => {
+  interface Measured {
+    readonly fingerprint: string;
+    readonly capacity: number;
+    readonly results: readonly { readonly idsPerSecond: number }[];
+  }
+  const { code, result } = await raindropJson<Measured & { machine: Measured }>(['bench', '--seconds', '0.4']);
   expect(code).toBe(0);
-  expect(result.results).toHaveLength(2);
-  for (const { idsPerSecond } of result.results) expect(idsPerSecond).toBeGreaterThan(10_000);
+  expect(result).toMatchObject({ fingerprint: '1000@1767225600:t33.w10.b1.s18.e1=0', capacity: 262_144 });
+  expect(result.machine.capacity).toBeGreaterThan(100_000_000);
+  for (const { results } of [result, result.machine]) {
+    expect(results).toHaveLength(2);
+    for (const { idsPerSecond } of results) expect(idsPerSecond).toBeGreaterThan(10_000);
+  }
 });

@@ -421,6 +421,8 @@ it('PostgreSQL makes the functions a part of the query, indexes them, and skips 
       ...range,
     ]);
     const functions = await jsonHere<Printed>(['sql', '--db', 'postgres', ...LAYOUTS[0]![1]]);
+    const usual = await jsonHere<Printed & { layout: string }>(['sql', '--db', 'postgres']);
+    expect(usual.result.layout).toBe('1000@1767225600:t33.w10.b1.s18.e1=0');
     for (const each of [...functions.result.statements, ...result.statements]) await dataSource.query(each);
     // A cast of a date depends on the session's time zone, as now() depends on the moment.
     expect(

@@ -103,6 +103,19 @@ describe.each(databaseKinds)('on %s', (kind) => {
       const found = await everyRow();
       const bench = await jsonHere<{ fingerprint: string }>(['bench', '--seconds', '0.1', '--url', url]);
       expect([before.code, bench.code]).toEqual([0, 0]);
+      expect(bench.result.fingerprint).toBe('1000@1767225600:t33.w10.b1.s18.e1=0');
+      // Of a table with another layout, that one.
+      await raindropHere(['next', ...named, '--layout', 'number', '--table', 'numbers']);
+      const ofNumbers = await jsonHere<{ fingerprint: string }>([
+        'bench',
+        '--seconds',
+        '0.1',
+        '--url',
+        url,
+        '--table',
+        'numbers',
+      ]);
+      expect(ofNumbers.result.fingerprint).toBe('1000@1767225600:t30.w8.b1.s13.e1=0');
       expect(await everyRow()).toEqual(found);
       expect((await next()).code).toBe(0);
     });

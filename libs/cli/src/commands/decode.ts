@@ -1,4 +1,5 @@
 import type { Layout } from '@raindrop/core';
+import { DEFAULT_LAYOUT } from '@raindrop/core/internal';
 import { layoutReader, recognizingReader, type Reader } from '../decoding/readers.js';
 import { describeId, lineOfId, linesOfId, type DecodedId } from '../decoding/decoded-id.js';
 import { idsOf } from '../decoding/next-document.js';
@@ -15,7 +16,7 @@ const MOST_NAMED = 100;
 
 /**
  * `raindrop decode`: takes IDs of any system apart. Without a layout it recognises the system, without `--format` the
- * form. On stdin there is an ID a line, or what `next --json` writes. Wrong texts are reported together at the end; the
+ * form. With `--format` or `--original` and no layout the IDs are those of the default layout. On stdin there is an ID a line, or what `next --json` writes. Wrong texts are reported together at the end; the
  * others are shown.
  */
 export async function decode(texts: readonly string[], flags: FlagValues, output: CliOutput): Promise<void> {
@@ -55,9 +56,7 @@ function readerOf(flags: FlagValues): Reader {
   const layout: Layout | undefined = namesLayout(options) ? layoutToRead(options) : undefined;
   if (layout !== undefined) return layoutReader(layout, { format, isOriginal });
   if (format === undefined && !isOriginal) return recognizingReader();
-  throw new InputError(
-    `--${isOriginal ? 'original' : 'format'} needs a layout: give --preset, --config or the flags of a layout`,
-  );
+  return layoutReader(DEFAULT_LAYOUT, { format, isOriginal });
 }
 
 function stdinOf({ stdin }: CliOutput): NodeJS.ReadableStream {

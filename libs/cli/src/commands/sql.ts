@@ -1,12 +1,11 @@
 import type { Layout } from '@raindrop/core';
-import { chooseLayout, DEFAULT_LAYOUT } from '@raindrop/core/internal';
 import type { SnowflakeModuleOptions, SupportedDatabase } from '@raindrop/node';
 import { databaseAddressesOf, type Dialect, dialectOf } from '@raindrop/node/internal';
 import { type KeyPath, keyPathsOf } from '../adopt/old-key.js';
 import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
-import { type FlagValues, layoutToRead, moduleOptions, namesLayout, refuseUnknown } from '../options/module-options.js';
-import { requireRows, resolveWorkers, withExistingFile, withWorkers } from '../service/open-workers.js';
+import { type FlagValues, moduleOptions, refuseUnknown } from '../options/module-options.js';
+import { layoutMeant } from '../service/open-workers.js';
 import { columnsSql, firstIdSql, functionsSql } from '../sql/layout-sql.js';
 import {
   addPartitions,
@@ -50,7 +49,7 @@ export async function sql(flags: FlagValues, output: CliOutput): Promise<void> {
   if (range !== undefined && keys.length === 0)
     throw new InputError('--partitions needs --table, the table to partition');
   if (range !== undefined && dialect.family === 'sqlite') throw new InputError('SQLite has no partitions');
-  const layout = await layoutOf(options);
+  const layout = await layoutMeant('sql without a layout', options);
   const printed = range === undefined ? reading(layout, dialect, keys) : partitioning(layout, dialect, keys, range);
   await output.result({ database: type, layout: layout.fingerprint, ...printed }, () => [
     `-- Layout ${layout.fingerprint}; times are UTC`,
@@ -122,13 +121,4 @@ function databaseOf(given: string | undefined, { dbConfig }: SnowflakeModuleOpti
   if (type !== undefined) return type;
   const names = Object.keys(DATABASES).join(', ');
   throw new InputError(given === undefined ? `which database? Give --db: ${names}` : `--db ${given}: must be ${names}`);
-}
-
-/** The layout that is named, else the one that the worker table remembers. */
-async function layoutOf(options: SnowflakeModuleOptions): Promise<Layout> {
-  if (namesLayout(options) || options.dbConfig === undefined) return layoutToRead(options);
-  const workers = resolveWorkers(withExistingFile(options));
-  requireRows('sql without a layout', workers);
-  const table = await withWorkers(workers, (store) => store.readTable());
-  return chooseLayout(table, DEFAULT_LAYOUT, workers.lease).layout;
 }

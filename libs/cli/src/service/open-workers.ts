@@ -1,4 +1,5 @@
-import type { WorkerStore } from '@raindrop/core';
+import type { Layout, WorkerStore } from '@raindrop/core';
+import { chooseLayout, DEFAULT_LAYOUT } from '@raindrop/core/internal';
 import {
   DatabaseCallError,
   databaseSettingsOf,
@@ -8,6 +9,7 @@ import {
 } from '@raindrop/node';
 import { openWorkerStore, type ResolvedSnowflakeOptions, resolveSnowflakeOptions } from '@raindrop/node/internal';
 import { CommandFailedError, InputError } from '../input-error.js';
+import { layoutToRead, namesLayout } from '../options/module-options.js';
 
 /** These assigners reserve nothing: another process may have the same worker id, or have had it a moment ago. */
 const UNRESERVED: readonly string[] = ['static', 'statefulSet', 'ip', 'machine'];
@@ -53,6 +55,21 @@ export async function withWorkers<T>(
   } finally {
     await store.close();
   }
+}
+
+/**
+ * The layout that the command means: the one that is named, else the one that the worker table remembers, else the
+ * default, which a service without options takes.
+ * @param what the command, for an error
+ * @throws InputError when worker ids do not come from rows of a database; CommandFailedError when there is no such table
+ */
+export async function layoutMeant(what: string, options: SnowflakeModuleOptions): Promise<Layout> {
+  if (namesLayout(options)) return layoutToRead(options);
+  if (options.dbConfig === undefined && options.workerIdAssigner === undefined) return DEFAULT_LAYOUT;
+  const workers = resolveWorkers(withExistingFile(options));
+  requireRows(what, workers);
+  const table = await withWorkers(workers, (store) => store.readTable());
+  return chooseLayout(table, DEFAULT_LAYOUT, workers.lease).layout;
 }
 
 /** Reads the workers of a table. @throws CommandFailedError when there is no such table */
