@@ -1,6 +1,6 @@
 import { ValidationPipe, type ArgumentMetadata } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform, type TransformFnParams } from 'class-transformer';
+import { Transform } from 'class-transformer';
 import { getMetadataStorage, IsInt, Max, Min, type ValidationError } from 'class-validator';
 import { ProblemException } from '../problems/problem.js';
 
@@ -91,7 +91,9 @@ export function QueryInteger(range: { min: number; max: number; default: number 
     const decorators = [
       ApiPropertyOptional({ type: 'integer', minimum: min, maximum: max, default: range.default }),
       // Not Number(): it would take '', ' 5 ', '1e3' and '0x10'.
-      Transform(({ value }: TransformFnParams) => (/^\d{1,9}$/.test(String(value)) ? Number(value) : NaN)),
+      Transform(({ value }: { value: unknown }) =>
+        typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : NaN,
+      ),
       IsInt(rule),
       Min(min, rule),
       Max(max, rule),
