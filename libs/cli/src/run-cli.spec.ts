@@ -20,6 +20,7 @@ beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'raindrop-cli-'));
   writeFileSync(join(directory, 'options.json'), JSON.stringify(OPTIONS));
   writeFileSync(join(directory, 'preset.json'), JSON.stringify({ preset: { name: 'tsid', nodeBits: 8 } }));
+  writeFileSync(join(directory, 'presets.json'), JSON.stringify({ preset: { name: ['tsid'], nodeBits: 8 } }));
   writeFileSync(join(directory, 'broken.json'), `{ "dbConfig": "mysql://u:${SECRET}@h/d" `);
   writeFileSync(join(directory, 'list.json'), '[1]');
   writeFileSync(join(directory, 'wrong.json'), '{ "startTimeStamp": "2026-01-01", "workIdLength": 2 }');
@@ -76,6 +77,7 @@ describe('what cannot work ends with 2 and says why', () => {
     { args: ['plan', '--preset', 'tsid', '--preset-option', 'nodeBits'], says: ['must be name=value'] },
     { args: ['plan', '--preset', 'tsid', '--preset-option', 'nodeBits=21'], says: ['nodeBits = 21'] },
     { args: ['plan', '--config', 'nowhere.json'], says: ['does not exist'] },
+    { args: ['plan', '--config', 'presets.json'], says: ['--preset an array is unknown'] },
     { args: ['plan', '--config', 'list.json'], says: ['must contain an object'] },
     { args: ['plan', '--config', 'broken.json'], says: ['cannot be read: SyntaxError at line 1, column 52'] },
     { args: ['plan', '--config', 'unknown.json'], says: ['workIdLenght = (number): is not an option; did you mean'] },

@@ -4,7 +4,7 @@
  * @module @raindrop/nestjs/swagger
  */
 
-import { requireSupported } from '@raindrop/node/internal';
+import { refuseNonObject, requireSupported } from '@raindrop/node/internal';
 import { ApiParam, type ApiParamOptions, ApiProperty, type ApiPropertyOptions, ApiQuery } from '@nestjs/swagger';
 import { idText, type IdTextOptions } from './http/id-text.js';
 import { refuseStandardDecorator } from './http/legacy-decorators.js';
@@ -25,6 +25,7 @@ export type ApiSnowflakeOptions = ApiPropertyOptions & IdTextOptions;
  * `experimentalDecorators` is not set
  */
 export function ApiSnowflake(options: ApiSnowflakeOptions = {}): PropertyDecorator {
+  refuseNonObject('options', options, 'must be an object with the options');
   const { prefix, codec, isArray, ...rest } = options;
   const text = { prefix, codec };
   const { example, ...schema } = snowflakeSchema(text);

@@ -34,6 +34,7 @@ it.each<[unknown, object | undefined]>([
   [{}, undefined],
   [{ type: 'oracle', database: 'x' }, undefined],
   [{ type: 'postgres', replication: {} }, undefined],
+  [{ type: 'postgres', port: ['5432'] }, undefined],
   [null, undefined],
   [7, undefined],
 ])('%j is %j', (given, options) => {

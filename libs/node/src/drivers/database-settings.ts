@@ -115,7 +115,10 @@ function areSettings(config: unknown): config is DatabaseSettings {
 
 /** A text is legal too: environment variables are texts. */
 const isPort = (value: unknown): boolean =>
-  /^\d{1,5}$/.test(String(value)) && Number(value) > 0 && Number(value) < 65_536;
+  (typeof value === 'number' || typeof value === 'string') &&
+  /^\d{1,5}$/.test(String(value)) &&
+  Number(value) > 0 &&
+  Number(value) < 65_536;
 
 /** Values of other types would fail later, in each driver with another error. */
 const MEMBERS = [
