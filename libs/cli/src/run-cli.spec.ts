@@ -54,6 +54,27 @@ async function raindrop(
   return { code, stdout: texts[0]!.join(''), stderr: texts[1]!.join('') };
 }
 
+describe('a database that cannot be reached', () => {
+  const url = 'postgres://u:x@127.0.0.1:1/d';
+
+  it.each([
+    ['workers'],
+    ['next', ...LAYOUT],
+    ['init', ...LAYOUT],
+    ['doctor', ...LAYOUT],
+    ['adopt', '--table', 't', ...LAYOUT],
+  ])('raindrop %s says what to do', async (...args) => {
+    const named = await raindrop([...args, '--url', url]);
+    expect(named.code).toBe(1);
+    expect(named.stdout + named.stderr).toContain('start the database, or correct host and port in --url: nothing');
+    process.env['DATABASE_URL'] = url;
+    const set = await raindrop(args);
+    expect(set.stdout + set.stderr).toContain('start the database, or correct host and port in DATABASE_URL: nothing');
+    const { stdout, stderr } = await raindrop([...args, '--json']);
+    expect(stdout + stderr).toContain('correct host and port in DATABASE_URL');
+  });
+});
+
 describe('what cannot work ends with 2 and says why', () => {
   it.each<{ args: string[]; says: string[] }>([
     { args: ['nxet'], says: ['unknown command', 'Did you mean next?'] },
@@ -77,6 +98,15 @@ describe('what cannot work ends with 2 and says why', () => {
     { args: ['plan', '--preset', 'tsid', '--preset-option', 'nodeBits'], says: ['must be name=value'] },
     { args: ['plan', '--preset', 'tsid', '--preset-option', 'nodeBits=21'], says: ['nodeBits = 21'] },
     { args: ['plan', '--config', 'nowhere.json'], says: ['does not exist'] },
+    {
+      args: ['next', ...LAYOUT, '--url', 'http://x'],
+      says: ['--url "(hidden)": must be a URL that begins with mysql:, mariadb:, postgres: or sqlite:\n'],
+    },
+    { args: ['next', ...LAYOUT, '--url', 'sqlite:file:/data/a.db'], says: ['a file path, not a file: URI'] },
+    {
+      args: ['plan', '--layout', 'foo'],
+      says: [`--layout "foo": must be 'number'; for that of another system use --preset\n`],
+    },
     { args: ['plan', '--config', 'presets.json'], says: ['--preset an array is unknown'] },
     { args: ['plan', '--config', 'list.json'], says: ['must contain an object'] },
     { args: ['plan', '--config', 'broken.json'], says: ['cannot be read: SyntaxError at line 1, column 52'] },
