@@ -1,6 +1,6 @@
 import { ValidationPipe } from '@nestjs/common';
 import { Expose, Transform, Type } from 'class-transformer';
-import { validateSync } from 'class-validator';
+import { IsArray, validateSync } from 'class-validator';
 import { ConfigurationError, typedId, type TypedId } from '@raindrop/core';
 import { IsSnowflake, type IsSnowflakeOptions } from './class-validator.js';
 
@@ -57,6 +57,14 @@ describe('@IsSnowflake()', () => {
     const each = IsSnowflake({}, { each: true });
     expect(complaints(each, ['1', '2'])).toEqual({});
     expect(complaints(each, ['1', 'x'])).toEqual({ isSnowflake: `each value in after must be ${LEGAL}` });
+  });
+
+  it('takes a single text with each, and not with @IsArray() beside it', () => {
+    const each = IsSnowflake({}, { each: true });
+    expect(complaints(each, '1')).toEqual({});
+    const list: PropertyDecorator = (target, property) => [each, IsArray()].forEach((one) => one(target, property));
+    expect(complaints(list, '1')).toEqual({ isArray: 'after must be an array' });
+    expect(complaints(list, ['1', '2'])).toEqual({});
   });
 
   it('keeps to its groups', () => {

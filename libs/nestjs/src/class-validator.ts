@@ -21,7 +21,9 @@ export interface IsSnowflakeOptions extends OptionsOf<typeof isSnowflakeOptions>
  * Checks that a property is an ID from 0 to 2^63 - 1: decimal text, the text of another codec, a typed ID, or a bigint.
  *
  *     @IsSnowflake() readonly customer!: string;
- *     @IsSnowflake({ prefix: 'order' }, { each: true }) readonly orders!: string[];
+ *     @IsArray() @IsSnowflake({ prefix: 'order' }, { each: true }) readonly orders!: string[];
+ *
+ * With `each`, class-validator takes a single text too; `@IsArray()` requires the list.
  *
  * Only the one text that the codec writes is accepted. A JSON number is refused: above 2^53 it has already lost digits.
  * For that, class-transformer is kept from converting the property, also with `enableImplicitConversion`. Leave
