@@ -70,7 +70,7 @@ describe.each(databaseKinds)('Prisma on %s', (kind) => {
         1,
         true,
       ],
-      'an upsert that repeats the key by which it finds the row': [true, true, refused, refused, refused],
+      'an upsert that repeats the key by which it finds the row': [true, true, refused, refused, refused, refused],
       'a field named data, of JSON that looks like relations': [
         [{ tags: { create: { one: 1 } } }, 0],
         [{ two: 2 }, 1],

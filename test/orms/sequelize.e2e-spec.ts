@@ -135,13 +135,13 @@ describe.each(DIALECTS)('Sequelize on %s, dialect %s', (kind, dialect) => {
   });
 });
 
-it('works in Nest as docs/orms.md shows it', async () => {
+it('works in Nest as docs/orms.md shows it, and shows bigint keys of instances behind BigIntInterceptor', async () => {
   const database = await testDatabase('postgres');
   try {
     const inDocument = blocksOf('docs/orms.md').find(({ text }) => text.includes("from '@nestjs/sequelize'"))!.text;
     const model = inDocument.slice(inDocument.indexOf('@Table'), inDocument.indexOf('@Module('));
     expect(readFileSync(join(__dirname, 'sequelize/nest.ts'), 'utf8')).toContain(model.replace('export ', '').trim());
-    expect(await runSuite('sequelize', 'nest', { database: database.options })).toEqual({ filled: 4 });
+    expect(await runSuite('sequelize', 'nest', { database: database.options })).toEqual({ filled: 4, shown: 5 });
   } finally {
     await database.drop();
   }

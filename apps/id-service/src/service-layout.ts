@@ -66,7 +66,8 @@ function bitsIn(given: Readonly<Record<string, unknown>>): object {
 
 /** `number`, or one of {@link PRESETS} with options of its own. */
 function presetIn(preset: unknown, more: Readonly<Record<string, unknown>>): object {
-  const name = String(preset).toLowerCase();
+  // A list of one name would be a text as well.
+  const name = typeof preset === 'string' ? preset.toLowerCase() : undefined;
   if (name === 'number') return { layout: 'number', ...bitsIn(more) };
   const found = PRESETS.find((each) => each.toLowerCase() === name);
   if (found === undefined) throw new Error(LEGAL);

@@ -20,6 +20,7 @@ beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'raindrop-cli-'));
   writeFileSync(join(directory, 'options.json'), JSON.stringify(OPTIONS));
   writeFileSync(join(directory, 'preset.json'), JSON.stringify({ preset: { name: 'tsid', nodeBits: 8 } }));
+  writeFileSync(join(directory, 'presets.json'), JSON.stringify({ preset: { name: ['tsid'], nodeBits: 8 } }));
   writeFileSync(join(directory, 'broken.json'), `{ "dbConfig": "mysql://u:${SECRET}@h/d" `);
   writeFileSync(join(directory, 'list.json'), '[1]');
   writeFileSync(join(directory, 'wrong.json'), '{ "startTimeStamp": "2026-01-01", "workIdLength": 2 }');
@@ -53,6 +54,27 @@ async function raindrop(
   return { code, stdout: texts[0]!.join(''), stderr: texts[1]!.join('') };
 }
 
+describe('a database that cannot be reached', () => {
+  const url = 'postgres://u:x@127.0.0.1:1/d';
+
+  it.each([
+    ['workers'],
+    ['next', ...LAYOUT],
+    ['init', ...LAYOUT],
+    ['doctor', ...LAYOUT],
+    ['adopt', '--table', 't', ...LAYOUT],
+  ])('raindrop %s says what to do', async (...args) => {
+    const named = await raindrop([...args, '--url', url]);
+    expect(named.code).toBe(1);
+    expect(named.stdout + named.stderr).toContain('start the database, or correct host and port in --url: nothing');
+    process.env['DATABASE_URL'] = url;
+    const set = await raindrop(args);
+    expect(set.stdout + set.stderr).toContain('start the database, or correct host and port in DATABASE_URL: nothing');
+    const { stdout, stderr } = await raindrop([...args, '--json']);
+    expect(stdout + stderr).toContain('correct host and port in DATABASE_URL');
+  });
+});
+
 describe('what cannot work ends with 2 and says why', () => {
   it.each<{ args: string[]; says: string[] }>([
     { args: ['nxet'], says: ['unknown command', 'Did you mean next?'] },
@@ -76,6 +98,16 @@ describe('what cannot work ends with 2 and says why', () => {
     { args: ['plan', '--preset', 'tsid', '--preset-option', 'nodeBits'], says: ['must be name=value'] },
     { args: ['plan', '--preset', 'tsid', '--preset-option', 'nodeBits=21'], says: ['nodeBits = 21'] },
     { args: ['plan', '--config', 'nowhere.json'], says: ['does not exist'] },
+    {
+      args: ['next', ...LAYOUT, '--url', 'http://x'],
+      says: ['--url "(hidden)": must be a URL that begins with mysql:, mariadb:, postgres: or sqlite:\n'],
+    },
+    { args: ['next', ...LAYOUT, '--url', 'sqlite:file:/data/a.db'], says: ['a file path, not a file: URI'] },
+    {
+      args: ['plan', '--layout', 'foo'],
+      says: [`--layout "foo": must be 'number'; for that of another system use --preset\n`],
+    },
+    { args: ['plan', '--config', 'presets.json'], says: ['--preset an array is unknown'] },
     { args: ['plan', '--config', 'list.json'], says: ['must contain an object'] },
     { args: ['plan', '--config', 'broken.json'], says: ['cannot be read: SyntaxError at line 1, column 52'] },
     { args: ['plan', '--config', 'unknown.json'], says: ['workIdLenght = (number): is not an option; did you mean'] },

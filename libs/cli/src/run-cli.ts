@@ -5,6 +5,7 @@ import { CliOutput, type CliStreams, InterruptedError, Interruption } from './io
 import { withoutSecrets } from './io/text.js';
 import { namesGiven, withoutCode } from './options/option-flags.js';
 import { program } from './program.js';
+import { connectionCure } from './service/connection-cures.js';
 
 /**
  * Runs the command and answers with its exit code. SIGINT and SIGTERM end it early; a worker id that it holds is given
@@ -78,7 +79,9 @@ function report(error: unknown, output: CliOutput): ExitCode {
     return EXIT_CODES.input;
   }
   const { message, errorCode } = error as Partial<RaindropError>;
-  tell(output, errorCode ?? 'UNEXPECTED', output.inNamesGiven(message || String(error)), []);
+  const cure = connectionCure(error);
+  const problems = cure === undefined ? [] : [output.inNamesGiven(cure)];
+  tell(output, errorCode ?? 'UNEXPECTED', output.inNamesGiven(message || String(error)), problems);
   return EXIT_CODES.failed;
 }
 
@@ -90,7 +93,8 @@ function withoutPrefix({ message }: CommanderError): string {
 function problemsOf({ problems }: ConfigurationError, output: CliOutput): string[] {
   return problems.map(({ option, given, message }) => {
     const name = output.nameOf(option);
-    const said = output.inNamesGiven(withoutCode(message));
+    // A file may hold what a text cannot be.
+    const said = output.inNamesGiven(name === option ? message : withoutCode(message));
     if (given === 'undefined') return `${name} ${said}`;
     return `${name}${name.startsWith('--') ? '' : ' ='} ${given}: ${said}`;
   });

@@ -46,6 +46,7 @@ export { SnowflakeGenerator } from './generator/snowflake-generator.js';
 export { largestIdOf, MAX_ID } from './codec/id-codec.js';
 export { IdForm, type IdProperty, type IdValue, readIdPrefix, UnsafeSnowflakeError } from './codec/id-form.js';
 export { isCodecName } from './codec/codecs.js';
+export { requireCodec } from './codec/typed-id.js';
 export { INCLUDE_HELD, isHeld, readKeptRow, type KeptRow, type RowField } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { leaseOptions, readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';

@@ -1,6 +1,6 @@
 import { ValidationPipe } from '@nestjs/common';
 import { Expose, Transform, Type } from 'class-transformer';
-import { validateSync } from 'class-validator';
+import { IsArray, validateSync } from 'class-validator';
 import { ConfigurationError, typedId, type TypedId } from '@raindrop/core';
 import { IsSnowflake, type IsSnowflakeOptions } from './class-validator.js';
 
@@ -57,6 +57,14 @@ describe('@IsSnowflake()', () => {
     const each = IsSnowflake({}, { each: true });
     expect(complaints(each, ['1', '2'])).toEqual({});
     expect(complaints(each, ['1', 'x'])).toEqual({ isSnowflake: `each value in after must be ${LEGAL}` });
+  });
+
+  it('takes a single text with each, and not with @IsArray() beside it', () => {
+    const each = IsSnowflake({}, { each: true });
+    expect(complaints(each, '1')).toEqual({});
+    const list: PropertyDecorator = (target, property) => [each, IsArray()].forEach((one) => one(target, property));
+    expect(complaints(list, '1')).toEqual({ isArray: 'after must be an array' });
+    expect(complaints(list, ['1', '2'])).toEqual({});
   });
 
   it('keeps to its groups', () => {
@@ -168,6 +176,63 @@ describe('@IsSnowflake() behind a ValidationPipe', () => {
       [Short, { id: 'true' }, { id: 'true' }],
     ])('%p takes %j', async (metatype, sent, taken) => {
       expect({ ...((await pipe.transform(sent, { type: 'body', metatype })) as object) }).toEqual(taken);
+    });
+  });
+
+  describe('calls nothing on what a client sent', () => {
+    class Prefixed {
+      @IsSnowflake({ prefix: 'order' })
+      readonly id!: TypedId<'order'>;
+    }
+    class Big {
+      @IsSnowflake({ as: 'bigint' })
+      readonly id!: bigint;
+    }
+    class ManyBig {
+      @IsSnowflake({ as: 'bigint' }, { each: true })
+      readonly ids!: bigint[];
+    }
+    const hostile: [string, unknown][] = [
+      ...['{"toString":1}', '{"toString":1,"valueOf":1}', '{"length":-1}', '{"then":1}', '{"constructor":1}'],
+      ...['{"__proto__":[]}', '{}', '[]', 'null'],
+    ].map((json) => [json, JSON.parse(json) as unknown]);
+    hostile.push(['Object.create(null)', Object.create(null)], ['Symbol()', Symbol('x')]);
+
+    describe.each(pipes)('with enableImplicitConversion: %p', (_, pipe) => {
+      const refused = async (metatype: new () => object, sent: object): Promise<unknown> =>
+        pipe.transform(sent, { type: 'body', metatype }).then(
+          () => 'accepted',
+          (error: { status?: number }) => error.status ?? error,
+        );
+
+      it.each(hostile)('%s is a 400', async (_name, value) => {
+        for (const metatype of [One, Trimmed, Short, Prefixed, Big]) {
+          expect([metatype.name, await refused(metatype, { id: value })]).toEqual([metatype.name, 400]);
+          expect([metatype.name, await refused(metatype, { id: [value] })]).toEqual([metatype.name, 400]);
+        }
+        expect(await refused(Named, { order_id: value })).toBe(400);
+        for (const metatype of [Many, ManyBig, Distinct]) {
+          // A list without items has no item that is wrong.
+          if (!Array.isArray(value))
+            expect([metatype.name, await refused(metatype, { ids: value })]).toEqual([metatype.name, 400]);
+          expect([metatype.name, await refused(metatype, { ids: [value] })]).toEqual([metatype.name, 400]);
+        }
+      });
+
+      it('a @Type() above, which the documents advise against, makes class-transformer itself throw', async () => {
+        class OnlyTyped {
+          @Type(() => String)
+          readonly id!: string;
+        }
+        const sent = JSON.parse('{"id":{"toString":1}}') as object;
+        expect(await refused(OnlyTyped, sent)).toBeInstanceOf(TypeError);
+        expect(await refused(Typed, sent)).toBeInstanceOf(TypeError);
+      });
+
+      it('takes bigints, one and many', async () => {
+        expect(await pipe.transform({ id: 12n }, { type: 'body', metatype: Big })).toEqual({ id: 12n });
+        expect(await pipe.transform({ ids: [1n, 2n] }, { type: 'body', metatype: ManyBig })).toEqual({ ids: [1n, 2n] });
+      });
     });
   });
 

@@ -21,12 +21,16 @@ export interface IsSnowflakeOptions extends OptionsOf<typeof isSnowflakeOptions>
  * Checks that a property is an ID from 0 to 2^63 - 1: decimal text, the text of another codec, a typed ID, or a bigint.
  *
  *     @IsSnowflake() readonly customer!: string;
- *     @IsSnowflake({ prefix: 'order' }, { each: true }) readonly orders!: string[];
+ *     @IsArray() @IsSnowflake({ prefix: 'order' }, { each: true }) readonly orders!: string[];
+ *
+ * With `each`, class-validator takes a single text too; `@IsArray()` requires the list.
  *
  * Only the one text that the codec writes is accepted. A JSON number is refused: above 2^53 it has already lost digits.
- * For that, class-transformer is kept from converting the property, also with `enableImplicitConversion` and with
- * `@Type(() => String)`. The key in `constraints` is `isSnowflake`; in a message of your own `$constraint1` says what
- * is legal.
+ * For that, class-transformer is kept from converting the property, also with `enableImplicitConversion`. Leave
+ * `@Type()` out: class-transformer itself throws a TypeError, a 500, with `@Type(() => String)` above for a value such
+ * as `{"toString":1}`, with `@Type(() => BigInt)` for every object. A number is refused with `@Type(() => String)` too.
+ *
+ * The key in `constraints` is `isSnowflake`; in a message of your own `$constraint1` says what is legal.
  *
  * @throws ConfigurationError when an option is not legal, and where the compiler's option `experimentalDecorators` is not
  * set
@@ -47,8 +51,7 @@ export function IsSnowflake(
   return (target, property) => {
     refuseStandardDecorator('@IsSnowflake()', target, property);
     check(target, property);
-    // class-transformer makes no bigint of a number: the number is refused.
-    if (!isBigInt) keepAsSent(target, property);
+    keepAsSent(target, property, isBigInt);
   };
 }
 
@@ -80,12 +83,16 @@ function isTextOf(codec: IdCodec, value: unknown): boolean {
 
 /**
  * Makes class-transformer, where it is installed, leave a property as it was sent. Its conversion, implicit or by
- * `@Type(() => String)`, makes a text of a number that has lost digits already, and the text would pass for an ID.
+ * `@Type(() => String)`, makes a text of a number that has lost digits already, and the text would pass for an ID. Of an
+ * object for a bigint it makes a `new BigInt()`, which throws: the client would get a 500.
  */
-function keepAsSent(target: object, property: string | symbol): void {
+function keepAsSent(target: object, property: string | symbol, isBigInt: boolean): void {
   const { Type, Transform } = loadClassTransformer() ?? {};
-  // A property that has a @Type() is not converted implicitly. This one names no type.
-  Type?.(() => undefined)(target, property);
+  // A property that has a @Type() is not converted implicitly. This one names no type. class-transformer calls the
+  // property's declared type with `new` for a list, so that a Set of IDs becomes one; a stand-in of the class declares
+  // none where it is BigInt.
+  Type?.(() => undefined)(isBigInt ? { constructor: target.constructor } : target, property);
+  if (isBigInt) return;
   // A @Type() in a decorator above is undone.
   Transform?.(({ value, key, obj }) => undoConversion(value, (obj as Record<string, unknown>)[key]), {
     toClassOnly: true,
@@ -101,10 +108,13 @@ function undoConversion(value: unknown, sent: unknown): unknown {
   return isConvertedFrom(value, sent) ? sent : value;
 }
 
+/**
+ * Whether `value` is the text of a number, a boolean or a bigint. The text of an object is never asked for:
+ * `{"toString":1}` has none, and `[object Object]`, that of all others in JSON, is no ID.
+ */
 function isConvertedFrom(value: unknown, sent: unknown): boolean {
-  // The same conversion as in class-transformer, for objects as well.
-  // eslint-disable-next-line @typescript-eslint/no-base-to-string
-  return typeof sent !== 'string' && sent !== undefined && value === String(sent);
+  const isConvertible = typeof sent === 'number' || typeof sent === 'boolean' || typeof sent === 'bigint';
+  return isConvertible && value === String(sent);
 }
 
 function isIterable(value: unknown): value is Iterable<unknown> {

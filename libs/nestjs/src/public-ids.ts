@@ -5,7 +5,7 @@
  */
 
 import { ConfigurationError, type IdCodec, type IdLike, InvalidIdError, toId } from '@raindrop/core';
-import { bigIntsToStrings } from './http/big-int.interceptor.js';
+import { bigIntsBesideToJson } from './http/big-int.interceptor.js';
 import { refuseStandardDecorator } from './http/legacy-decorators.js';
 import { loadClassTransformer } from './http/load-class-transformer.js';
 
@@ -20,9 +20,9 @@ type Json = (this: object, key: string) => unknown;
  *     @GeneratedSnowflake() @PublicId(orderIds) id!: string;
  *
  * The class gets a `toJSON`, which calls the one it has, and a `@Transform()` where class-transformer is installed, so
- * that `ClassSerializerInterceptor` shows the text as well. Its other bigints become decimal text, because
- * `BigIntInterceptor` does not change an object with a `toJSON`. Null and undefined stay. Any other value that is no
- * ID, such as a typed ID, makes `JSON.stringify` throw a ConfigurationError, and the raw value is not shown.
+ * that `ClassSerializerInterceptor` shows the text as well. Its other bigints become decimal text, also without
+ * `BigIntInterceptor`. Null and undefined stay. Any other value that is no ID, such as a typed ID, makes
+ * `JSON.stringify` throw a ConfigurationError, and the raw value is not shown.
  *
  * A copy without the class (`{ ...order }`), `getRawMany()` and GraphQL resolvers show the raw ID.
  *
@@ -44,7 +44,7 @@ export function PublicId(codec: IdCodec): PropertyDecorator {
     const toJSON: Json = function (key) {
       const json = inherited === undefined ? this : inherited.call(this, key);
       if (typeof json !== 'object' || json === null || !Object.hasOwn(json, property)) return json;
-      return known.orSame(this, bigIntsToStrings({ ...json, [property]: show(this) }) as object);
+      return known.orSame(this, bigIntsBesideToJson({ ...json, [property]: show(this) }));
     };
     Object.defineProperty(target, 'toJSON', { value: toJSON, writable: true, configurable: true });
     transformToPlain(target, property, show);

@@ -56,6 +56,18 @@ class OrdersController {
   @ApiSnowflakeQuery('order', { required: false })
   items(): void {}
 
+  @Get('many')
+  @ApiSnowflakeQuery('ids', { isArray: true })
+  many(): void {}
+
+  @Get('several/:ids')
+  @ApiSnowflakeParam('ids', { isArray: true, prefix: 'customer' })
+  several(): void {}
+
+  @Get('repeated')
+  @ApiSnowflakeQuery('ids', { isArray: true, required: false, explode: true })
+  repeated(): void {}
+
   @Get('orders')
   list(@Query() page: Page): Page {
     return page;
@@ -164,6 +176,36 @@ describe('The OpenAPI document', () => {
         schema: { type: 'string', format: 'int64', pattern: described.pattern, maxLength: 19, example },
       },
     ],
+    [
+      '/many',
+      {
+        name: 'ids',
+        in: 'query',
+        required: true,
+        description: described.description,
+        style: 'form',
+        explode: false,
+        schema: {
+          type: 'array',
+          items: { type: 'string', format: 'int64', pattern: described.pattern, maxLength: 19 },
+          example: [example],
+        },
+      },
+    ],
+    [
+      '/several/{ids}',
+      {
+        name: 'ids',
+        in: 'path',
+        required: true,
+        schema: {
+          type: 'array',
+          items: { type: 'string', pattern: '^customer_[0-9A-Za-z]{11}$', maxLength: 20 },
+          example: [typedId('customer').encode(BigInt(example))],
+        },
+      },
+    ],
+    ['/repeated', { name: 'ids', in: 'query', required: false, style: 'form', explode: true }],
     [
       '/orders',
       {

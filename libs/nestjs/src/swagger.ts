@@ -4,7 +4,7 @@
  * @module @raindrop/nestjs/swagger
  */
 
-import { requireSupported } from '@raindrop/node/internal';
+import { refuseNonObject, requireSupported } from '@raindrop/node/internal';
 import { ApiParam, type ApiParamOptions, ApiProperty, type ApiPropertyOptions, ApiQuery } from '@nestjs/swagger';
 import { idText, type IdTextOptions } from './http/id-text.js';
 import { refuseStandardDecorator } from './http/legacy-decorators.js';
@@ -25,11 +25,11 @@ export type ApiSnowflakeOptions = ApiPropertyOptions & IdTextOptions;
  * `experimentalDecorators` is not set
  */
 export function ApiSnowflake(options: ApiSnowflakeOptions = {}): PropertyDecorator {
+  refuseNonObject('options', options, 'must be an object with the options');
   const { prefix, codec, isArray, ...rest } = options;
   const text = { prefix, codec };
-  const { example, ...schema } = snowflakeSchema(text);
-  const filled = isArray ? { type: 'array', items: schema, example: [example] } : { ...schema, example };
-  const describe = ApiProperty({ description: snowflakeDescription(text), ...filled, ...rest } as ApiPropertyOptions);
+  const filled = schemaOf(text, isArray === true);
+  const describe = ApiProperty({ description: snowflakeDescription(text), ...filled, ...rest });
   return (target, property) => {
     refuseStandardDecorator('@ApiSnowflake()', target, property);
     describe(target, property);
@@ -39,11 +39,15 @@ export function ApiSnowflake(options: ApiSnowflakeOptions = {}): PropertyDecorat
 type ParameterOptions = Omit<Extract<ApiParamOptions, { schema: unknown }>, 'name' | 'schema'>;
 
 /** The options of `ApiParam`, which win over what is filled in here, and the form of the IDs. */
-export type ApiSnowflakeParameterOptions = ParameterOptions & IdTextOptions;
+export type ApiSnowflakeParameterOptions = ParameterOptions &
+  IdTextOptions & {
+    /** Whether the parameter is a list of IDs with commas between: `?ids=12,13`, as `ParseArrayPipe` reads it. Default false. */
+    isArray?: boolean;
+  };
 
 /**
  * Describes an ID in the path, as `@ApiParam()` does: the texts that `ParseIdPipe` with the same prefix and codec
- * accepts.
+ * accepts. `isArray: true` describes a list with commas between.
  * @throws ConfigurationError when the prefix or the codec is not legal
  */
 export function ApiSnowflakeParam(
@@ -54,22 +58,33 @@ export function ApiSnowflakeParam(
 }
 
 /**
- * Describes an ID in the query, as `@ApiQuery()` does. Pass `required: false` where it may be left out.
+ * Describes an ID in the query, as `@ApiQuery()` does. Pass `required: false` where it may be left out, and
+ * `isArray: true` for a list with commas between, `?ids=12,13`; with `explode: true` it is `?ids=12&ids=13`.
  * @throws ConfigurationError when the prefix or the codec is not legal
  */
 export function ApiSnowflakeQuery(
   name: string,
   options: ApiSnowflakeParameterOptions = {},
 ): MethodDecorator & ClassDecorator {
-  return ApiQuery(parameter(name, options));
+  const list = options.isArray === true ? { style: 'form' as const, explode: false } : {};
+  return ApiQuery({ ...list, ...parameter(name, options) });
 }
 
 function parameter(
   name: string,
-  { prefix, codec, ...rest }: ApiSnowflakeParameterOptions,
+  { prefix, codec, isArray = false, ...rest }: ApiSnowflakeParameterOptions,
 ): Extract<ApiParamOptions, { schema: unknown }> {
   const text = { prefix, codec };
-  return { name, description: snowflakeDescription(text), schema: { ...snowflakeSchema(text) }, ...rest };
+  return { name, description: snowflakeDescription(text), schema: schemaOf(text, isArray), ...rest };
+}
+
+/** The schema of an ID, or of a list of them, with an example. */
+function schemaOf(
+  text: IdTextOptions,
+  isArray: boolean,
+): SnowflakeSchema | { type: 'array'; items: Omit<SnowflakeSchema, 'example'>; example: string[] } {
+  const { example, ...schema } = snowflakeSchema(text);
+  return isArray ? { type: 'array', items: schema, example: [example] } : { ...schema, example };
 }
 
 /** The OpenAPI schema of an ID's text. */

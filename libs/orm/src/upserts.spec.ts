@@ -1,4 +1,4 @@
-import { keepsKey, keyUpdateRefused } from './upserts';
+import { isSameKey, keepsKey, keyUpdateRefused } from './upserts';
 
 const update = { tables: ['orders', 'shop.orders'], column: 'id', isFoundByKey: false };
 
@@ -33,6 +33,18 @@ it('keeps a key that is set to the one by which the row was found, and no other'
 it('takes objects for no keys: two placeholders are not the same value', () => {
   const placeholder = {};
   expect(keepsKey({ ...update, isFoundByKey: true, value: placeholder, given: [{}] })).toBe(false);
+});
+
+it.each<[unknown, unknown, boolean]>([
+  ['5', 5n, true],
+  [5, '5', true],
+  ['5', '6', false],
+  [JSON.parse('{"toString":1}'), '5', false],
+  ['5', Object.create(null), false],
+  [Symbol('5'), Symbol('5'), false],
+  [null, null, false],
+])('compares keys by their text, and calls nothing on what is none (%#)', (a, b, isSame) => {
+  expect(isSameKey(a, b)).toBe(isSame);
 });
 
 it('says which key, and what to write', () => {

@@ -35,8 +35,12 @@ export function keepsKey({ sql, value, tables, column, isFoundByKey, given = [] 
     if (own.some((name) => text === name || text === `last_insert_id(${name})`)) return true;
     return isFoundByKey && text === `excluded.${key}`;
   }
-  if (!isFoundByKey || given.length === 0 || !isKeyValue(value)) return false;
-  return given.every((each) => isKeyValue(each) && String(each) === String(value));
+  return isFoundByKey && given.length > 0 && given.every((each) => isSameKey(each, value));
+}
+
+/** Whether both are keys, and the same one: 12n, 12 and '12' are. Nothing is called on what is no key. */
+export function isSameKey(a: unknown, b: unknown): boolean {
+  return isKeyValue(a) && isKeyValue(b) && String(a) === String(b);
 }
 
 function isKeyValue(value: unknown): boolean {

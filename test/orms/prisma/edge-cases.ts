@@ -56,6 +56,7 @@ found['an upsert that repeats the key by which it finds the row'] = await (async
   const number = fresh();
   const { id: order } = await db.order.create({ data: { number } });
   const create = { parcelId, id };
+  const sent = JSON.parse('{"toString":1}') as bigint;
   return [
     (await db.item.upsert({ where: { parcelId_id: create }, create, update: { id } })).id === id,
     (await db.order.upsert({ where: { id: order }, create: { number }, update: { id: { set: order } } })).id === order,
@@ -63,6 +64,8 @@ found['an upsert that repeats the key by which it finds the row'] = await (async
     // A condition on another row, or against this value, does not find the row by it.
     await outcome(() => db.order.upsert({ where: { number, customer: { id } }, create: { number }, update: { id } })),
     await outcome(() => db.order.upsert({ where: { number, NOT: { id } }, create: { number }, update: { id } })),
+    // A body that a client sent, and the application did not check.
+    await outcome(() => db.order.upsert({ where: { id: sent }, create: { number }, update: { id: sent } })),
   ];
 })();
 

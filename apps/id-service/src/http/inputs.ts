@@ -1,6 +1,6 @@
 import { ValidationPipe, type ArgumentMetadata } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform, type TransformFnParams } from 'class-transformer';
+import { Transform } from 'class-transformer';
 import { getMetadataStorage, IsInt, type ValidationError } from 'class-validator';
 import { ProblemException } from '../problems/problem.js';
 import { readCount, type CountRange } from './counts.js';
@@ -90,7 +90,7 @@ export function QueryCount(range: CountRange): PropertyDecorator {
   return (target, property) => {
     const decorators = [
       ApiPropertyOptional({ type: 'integer', minimum: min, maximum: max, default: range.default }),
-      Transform(({ value }: TransformFnParams) => readCount(value, range) ?? NaN),
+      Transform(({ value }: { value: unknown }) => readCount(value, range) ?? NaN),
       IsInt({ message: `${String(property)} must be an integer from ${min} to ${max}` }),
     ];
     for (const decorate of decorators) decorate(target, property);

@@ -14,7 +14,11 @@ export async function doctor(flags: FlagValues, output: CliOutput): Promise<Exit
   const given = withExistingFile(moduleOptions(flags));
   const app = flags['app'] as string | undefined;
   const found = app === undefined ? (await examineTable(given)).findings : await examineBoth(given, app);
-  const findings = found.map((each) => ({ ...each, detail: output.inNamesGiven(each.detail) }));
+  const findings = found.map((each) => ({
+    ...each,
+    detail: output.inNamesGiven(each.detail),
+    ...(each.remedy !== undefined && { remedy: output.inNamesGiven(each.remedy) }),
+  }));
   const worst = (['fail', 'warn'] as const).find((state) => findings.some((each) => each.state === state)) ?? 'ok';
   await output.result({ state: worst, findings }, () => findings.flatMap((each) => linesOf(each, output)));
   return worst === 'ok' ? EXIT_CODES.done : worst === 'warn' ? EXIT_CODES.warnings : EXIT_CODES.failed;

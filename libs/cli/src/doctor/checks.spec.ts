@@ -110,7 +110,7 @@ describe('the check of the layout', () => {
 
 it.each([
   [new DatabaseCallError('connect', 'ECONNREFUSED'), 'start the database'],
-  [new DatabaseCallError('getaddrinfo', 'ENOTFOUND'), 'correct the host in --url'],
+  [new DatabaseCallError('getaddrinfo', 'ENOTFOUND'), 'correct the host in dbConfig'],
   [new DatabaseCallError('connect', 'ETIMEDOUT'), 'firewall'],
   [new DatabaseCallError('Connection terminated due to connection timeout', ''), 'firewall'],
   [new DatabaseCallError('no such table: soc_raindrop_worker', 'SQLITE_ERROR'), 'run raindrop init'],

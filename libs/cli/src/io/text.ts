@@ -53,13 +53,41 @@ export async function* linesOf(stream: NodeJS.ReadableStream, most: number): Asy
   if (lines.length > 0) yield lines;
 }
 
-/** User and password of a URL, up to the last @ of the line: a password may hold spaces, slashes and an @. */
-const CREDENTIALS = /:\/\/[^\n]*@/g;
+/** A URL's scheme, after which user and password stand. */
+const SCHEME = /([a-z][a-z\d+.-]*:\/\/)/i;
+
+/**
+ * The last @ of a text that can end user and password: a password may hold spaces, slashes and an @. The @ of a package
+ * such as `@raindrop/typeorm`, after a space, ends none.
+ */
+const LAST_AT = /^.*(?!(?<=[\s'"`(])@[a-z][\w.-]*\/)@/i;
+
+/** What a URL with a password begins with: `user:password`. `localhost:5432`, `db.local:5432` and `[::1]` are hosts. */
+const USER_AND_PASSWORD = /^(?!\[|(?:localhost|[\w-]+(?:\.[\w-]+)+):\d{1,5}(?!\w))[^\s:/@]*:(?:\S|$)/i;
 
 /** The parameters of a URL that hold a password: some drivers read `?password=...`. */
 const PARAMETERS = /([?&](?:password|pass|pwd|sslpassword|sslkey)=)[^&\s'"]*/gi;
 
-/** Hides passwords: a message may quote a mistyped URL. */
+/** Hides user and password of each URL in a text: a message may quote a mistyped one. */
 export function withoutSecrets(text: string): string {
-  return text.replace(CREDENTIALS, '://***@').replace(PARAMETERS, '$1***');
+  return text
+    .split('\n')
+    .map((line) => line.split(SCHEME))
+    .map(([before = '', ...urls]) => before + withoutCredentials(urls))
+    .join('\n')
+    .replace(PARAMETERS, '$1***');
+}
+
+/** @param urls schemes, and after each of them the text up to the next one */
+function withoutCredentials([scheme, rest = '', ...others]: readonly string[]): string {
+  if (scheme === undefined) return '';
+  const hasPassword = USER_AND_PASSWORD.test(rest);
+  // A password may end with a space, before what looks like a package.
+  const end = (LAST_AT.exec(rest) ?? (hasPassword ? /^.*@/.exec(rest) : null))?.[0].length;
+  // This password holds a ://.
+  if (hasPassword && end === undefined && others.length > 0) {
+    return withoutCredentials([scheme, rest + others[0]! + others[1]!, ...others.slice(2)]);
+  }
+  const isHidden = end !== undefined && (hasPassword || /^\S*@/.test(rest));
+  return scheme + (isHidden ? `***@${rest.slice(end)}` : rest) + withoutCredentials(others);
 }

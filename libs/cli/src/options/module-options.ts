@@ -1,4 +1,4 @@
-import { type Layout, type LayoutOptions, presets, type ReadyLayoutOptions } from '@raindrop/core';
+import { type Layout, type LayoutOptions, presets, type ReadyLayoutOptions, showValue } from '@raindrop/core';
 import { BIT_OPTIONS, layoutOfAnyCopy, layoutOptions, OptionReader, readAnyLayout } from '@raindrop/core/internal';
 import type { SnowflakeModuleOptions } from '@raindrop/node';
 import { serviceOptions } from '@raindrop/node/internal';
@@ -85,9 +85,14 @@ function presetOf(choice: unknown, more: Readonly<Record<string, unknown>>): Lay
   const { name, ...options } =
     typeof choice === 'object' && choice !== null ? (choice as Record<string, unknown>) : { name: choice };
   const names = Object.keys(presets);
-  const found = names.find((each) => each.toLowerCase() === String(name).toLowerCase()) as
-    keyof typeof presets | undefined;
-  if (found === undefined) throw new InputError(`--preset ${String(name)} is unknown: use one of ${names.join(', ')}`);
+  const found =
+    typeof name === 'string'
+      ? (names.find((each) => each.toLowerCase() === name.toLowerCase()) as keyof typeof presets | undefined)
+      : undefined;
+  if (found === undefined) {
+    const shown = typeof name === 'string' ? name : showValue(name);
+    throw new InputError(`--preset ${shown} is unknown: use one of ${names.join(', ')}`);
+  }
   const make = presets[found] as (options: object) => Layout;
   return make({ ...options, ...more });
 }

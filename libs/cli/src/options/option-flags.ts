@@ -76,9 +76,16 @@ export function numberOf(text: string): number | string {
   return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** The message about an option without its advice for code: every value on a command line is a text. */
+/** The parts of messages that are advice for code: every value of a flag or a variable is a text. */
+const FOR_CODE: readonly (readonly [RegExp, string])[] = [
+  [/, not a string\b[^;]*/, ''],
+  [/ or a Layout from createLayout\(\)/, '; for that of another system use --preset'],
+  [/, a Date or Unix ms/, ' or Unix ms'],
+];
+
+/** The message about an option without its advice for code. */
 export function withoutCode(message: string): string {
-  return message.replace(/, not a string\b[^;]*/, '');
+  return FOR_CODE.reduce((text, [code, instead]) => text.replace(code, instead), message);
 }
 
 /** The flags that a group of options names. */

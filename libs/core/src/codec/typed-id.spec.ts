@@ -31,7 +31,9 @@ describe('typedId', () => {
     );
   });
 
-  it.each(Object.keys(codecs) as CodecName[])('carries %s as well, by name or by codec', (name) => {
+  const carried = (Object.keys(codecs) as CodecName[]).filter((name) => name !== 'base64url');
+
+  it.each(carried)('carries %s as well, by name or by codec', (name) => {
     const byName = typedId('order_item', name);
     const byCodec = typedId('order_item', codecs[name]);
     expect(byName).toMatchObject({ width: 11 + codecs[name].width, sortable: codecs[name].sortable });
@@ -107,6 +109,40 @@ describe('typedId', () => {
     const error = caught(ConfigurationError, () => typedId('order', codec as unknown as IdCodec));
     expect(error.problems).toMatchObject([{ option: 'codec' }]);
     expect(error.message).toContain('base62-padded');
+  });
+
+  it('reads no text of another prefix, of which its own is the beginning', () => {
+    const read = carried.filter((inner) =>
+      carried.some((outer) =>
+        EDGES.some((id) => {
+          const text = typedId('a_b', inner).encode(id);
+          try {
+            return typedId('a', outer).decode(text) >= 0n;
+          } catch {
+            return false;
+          }
+        }),
+      ),
+    );
+    expect(read).toEqual([]);
+  });
+
+  it.each<[string, IdCodec | CodecName, string]>([
+    ['base64url', 'base64url', 'codec = "base64url": writes _ in IDs'],
+    ['the codec itself', codecs.base64url, 'codec = "base64url": writes _ in IDs'],
+    ['a codec from outside', { ...base62, name: 'mine', encode: (id) => `x_${id}` }, 'codec = "mine": writes _ in IDs'],
+  ])('refuses %s, whose texts do not tell where the prefix ends', (_, codec, message) => {
+    // 'a_' and eleven characters, or 'a_b_' and nine of them.
+    expect(typedId('a_b', 'base32').encode(32n ** 8n)).toHaveLength(13);
+    expect(() => typedId('a', codec)).toThrow(ConfigurationError);
+    expect(() => typedId('a', codec)).toThrow(message);
+  });
+
+  it('carries a codec that refuses some IDs', () => {
+    const none = (id: bigint): string => {
+      throw new InvalidIdError('none', id, 'nothing');
+    };
+    expect(typedId('order', { ...base62, encode: none }).prefix).toBe('order');
   });
 
   it('passes on the errors of a codec from outside', () => {

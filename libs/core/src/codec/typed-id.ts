@@ -5,6 +5,11 @@ import { showValue } from '../show-value.js';
 
 const PREFIX = /^[a-z](?:[a-z0-9_]{0,29}[a-z0-9])?$/;
 
+/** IDs of at most 53 bits, which every codec writes; among their texts is nearly every character that one may write. */
+const SAMPLES = Array.from({ length: 32 }, (_, index) =>
+  BigInt.asUintN(53, index === 0 ? -1n : BigInt(index) * 0x9e3779b97f4a7c15n),
+);
+
 /** An ID as text, after a prefix that says what it identifies: `order_2bXq...`. */
 export type TypedId<Prefix extends string = string> = `${Prefix}_${string}`;
 
@@ -24,7 +29,8 @@ export interface TypedIdCodec<Prefix extends string = string> extends IdCodec {
  * may get lost (file names, columns with a collation that ignores case, people) take `base32-padded` or `base36-padded`.
  *
  * @param prefix 1 to 31 lower-case letters, digits and `_`; the first is a letter, the last is not `_`
- * @param codec what stands after the prefix: a codec or its name in `codecs`
+ * @param codec what stands after the prefix: a codec or its name in `codecs`. Its texts must have no `_`, as those of
+ * `base64url` have: `a_b_...` could be an ID of the prefix `a` or of `a_b`
  * @throws ConfigurationError when the prefix or the codec is not legal
  */
 export function typedId<const Prefix extends string>(
@@ -32,6 +38,7 @@ export function typedId<const Prefix extends string>(
   codec: IdCodec | CodecName = 'base62-padded',
 ): TypedIdCodec<Prefix> {
   const payload = requireCodec(codec);
+  refuseUnderscores(payload, codec);
   const start: TypedId<Prefix> = `${requirePrefix(prefix)}_`;
   const name = `typed ${prefix}`;
   const parse = (text: string): bigint | undefined => {
@@ -62,10 +69,35 @@ function requirePrefix<Prefix extends string>(prefix: Prefix): Prefix {
   throw new ConfigurationError([{ option: 'prefix', given: showValue(prefix), message }]);
 }
 
-function requireCodec(codec: IdCodec | CodecName): IdCodec {
+/**
+ * Returns the codec, or the one of this name.
+ * @throws ConfigurationError when it is none
+ */
+export function requireCodec(codec: IdCodec | CodecName): IdCodec {
   if (isCodecName(codec)) return codecs[codec];
   if (typeof codec === 'object' && typeof codec?.encode === 'function' && typeof codec.decode === 'function')
     return codec;
   const message = `must be a codec or the name of one: ${Object.keys(codecs).join(', ')}`;
   throw new ConfigurationError([{ option: 'codec', given: showValue(codec), message }]);
+}
+
+/** A prefix ends at the last `_` of a text only if the codec writes none. */
+function refuseUnderscores(payload: IdCodec, given: IdCodec | CodecName): void {
+  if (!SAMPLES.some((id) => writtenBy(payload, id).includes('_'))) return;
+  const message =
+    `writes _ in IDs, so that a text does not tell where its prefix ends: ` +
+    `use another codec, such as base62-padded`;
+  throw new ConfigurationError([
+    { option: 'codec', given: showValue(isCodecName(given) ? given : payload.name), message },
+  ]);
+}
+
+/** A codec from outside may refuse IDs; then it wrote no `_` in them either. */
+function writtenBy(codec: IdCodec, id: bigint): string {
+  try {
+    return codec.encode(id);
+  } catch (error) {
+    if (error instanceof InvalidIdError) return '';
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { base62, codecs } from '../codec/codecs.js';
+import { InvalidIdError } from '../codec/id-codec.js';
 import { typedId } from '../codec/typed-id.js';
 import { createLayout, LASTING_LAYOUT, numberLayout } from '../layout/layout-options.js';
 import { recognizeId, type IdReading, type Recognition } from './recognize-id.js';
@@ -231,6 +232,13 @@ it('A small number is an own ID only where own IDs are small', () => {
 });
 
 describe('Whatever the text', () => {
+  it.each([undefined, null, 1n, 12, {}, ['12'], { length: 1, trim: () => '12' }, Object.create(null)])(
+    'what is no text is refused: %p',
+    (given) => {
+      expect(() => recognizeId(given as string)).toThrow(InvalidIdError);
+    },
+  );
+
   it('there is an answer, ranked, one reading for each system', () => {
     const rank = { likely: 0, possible: 1, unlikely: 2 };
     fc.assert(

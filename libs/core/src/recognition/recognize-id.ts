@@ -1,3 +1,4 @@
+import { InvalidIdError } from '../codec/id-codec.js';
 import type { WorkerRange } from '../layout/layout-options.js';
 import type { Layout, ParsedId } from '../layout/layout.js';
 import { wallClock } from '../ports.js';
@@ -94,12 +95,15 @@ let known: readonly KnownSystem[] | undefined;
  * and when. The readings are ranked by their time and by the usual values of each system's fields: a reading is a guess,
  * not a proof. It never throws for a text, and needs neither a database nor, with `nowMs`, a clock.
  *
+ * @throws InvalidIdError for what is no text
+ *
  * ```ts
  * recognizeId('175928847299117063').readings[0]; // Discord, 2016-04-30T11:18:25.796Z, likely
  * ```
  */
 export function recognizeId(given: string, options: RecognitionOptions = {}): Recognition {
   const { nowMs = wallClock.now() } = options;
+  if (typeof given !== 'string') throw new InvalidIdError('text', given, 'a string');
   if (given.length > LONGEST_TEXT) return { text: given, readings: [] };
   const { text, system } = unwrapText(given);
   const foreign = system === undefined ? foreignId(text) : undefined;

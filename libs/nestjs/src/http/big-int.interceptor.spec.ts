@@ -127,3 +127,95 @@ describe('bigIntsToStrings', () => {
     expect(JSON.stringify(bigIntsToStrings(nested(1_000, id)))).toContain(`"${text}"`);
   });
 });
+
+describe('Objects with a toJSON of their own', () => {
+  /** As an ORM's instance: the fields are somewhere else. */
+  class Row {
+    constructor(readonly data: Record<string, unknown>) {}
+    toJSON(): unknown {
+      return { ...this.data };
+    }
+  }
+  const json = (value: unknown): string => JSON.stringify(bigIntsToStrings(value));
+
+  it.each<[string, unknown, unknown]>([
+    ['an instance', new Row({ id, name: 'x' }), { id: text, name: 'x' }],
+    ['one in a list and in an object', [{ row: new Row({ id }) }], [{ row: { id: text } }]],
+    ['one in one', new Row({ child: new Row({ id }), n: 1 }), { child: { id: text }, n: 1 }],
+    ['a list of them', new Row({ rows: [new Row({ id }), new Row({ n: 1 })] }), { rows: [{ id: text }, { n: 1 }] }],
+    ['one that gives a bigint', { total: { toJSON: () => id } }, { total: text }],
+    ['one that gives a list', { toJSON: () => [id, 1] }, [text, 1]],
+    ['one that gives itself', { id, toJSON: (): unknown => ({ id }) }, { id: text }],
+    ['a Map that writes itself', Object.assign(new Map([['id', id]]), { toJSON: () => ({ id }) }), { id: text }],
+    [
+      'one whose JSON has a toJSON, which JSON.stringify does not call',
+      { toJSON: () => new Row({ id }) },
+      { data: { id: text } },
+    ],
+    ['one that names its key', { a: { toJSON: (key: string) => [key, id] } }, { a: ['a', text] }],
+    ['one of a list', [{ toJSON: (key: string) => [key, id] }], [['0', text]]],
+    ['one alone', { toJSON: (key: string) => [key, id] }, ['', text]],
+  ])('writes the bigints of %s', (_, value, expected) => {
+    expect(JSON.parse(json(value))).toEqual(expected);
+  });
+
+  it('returns one without bigints as it is', () => {
+    const row = new Row({ name: 'x', at: new Date(0), nested: new Row({ n: 1 }) });
+    expect(bigIntsToStrings(row)).toBe(row);
+  });
+
+  it('copies what is frozen', () => {
+    expect(json(Object.freeze({ id, toJSON: () => ({ id }) }))).toBe(`{"id":"${text}"}`);
+  });
+
+  it('keeps the class, the fields and the methods', () => {
+    const row = new Row({ id });
+    const copy = bigIntsToStrings(row) as Row;
+    expect(copy).toBeInstanceOf(Row);
+    expect(copy.data).toBe(row.data);
+    expect(Object.keys(copy)).toEqual(['data']);
+    expect(row.toJSON()).toEqual({ id });
+  });
+
+  it('stays an answer in JSON where the JSON is a text', async () => {
+    const handle = { handle: () => of({ toJSON: () => id }) };
+    const answer = await lastValueFrom(new BigIntInterceptor().intercept(new ExecutionContextHost([]), handle));
+    expect(typeof answer).toBe('object');
+    expect(JSON.stringify(answer)).toBe(`"${text}"`);
+  });
+
+  it('leaves a cycle for JSON.stringify to refuse', () => {
+    const parent: Record<string, unknown> = { id };
+    parent['child'] = new Row({ parent: new Row(parent) });
+    expect(() => json(new Row(parent))).toThrow();
+    const same: { id: bigint; toJSON(): unknown; self?: unknown } = { id, toJSON: () => same };
+    expect(json(same)).toBe(`{"id":"${text}"}`);
+    same.self = same;
+    expect(() => json(same)).toThrow(TypeError);
+  });
+
+  it('asks each object once, also where its toJSON calls bigIntsToStrings()', () => {
+    let calls = 0;
+    class Own {
+      constructor(readonly child?: Own) {}
+      toJSON(): unknown {
+        calls++;
+        return bigIntsToStrings({ child: this.child, id });
+      }
+    }
+    let own = new Own();
+    for (let depth = 1; depth < 20; depth++) own = new Own(own);
+    expect(bigIntsToStrings(own)).toBe(own);
+    expect(calls).toBe(20);
+  });
+
+  it('passes on what a toJSON throws', () => {
+    const broken = {
+      toJSON: () => {
+        throw new RangeError('theirs');
+      },
+    };
+    expect(() => bigIntsToStrings([broken])).toThrow(new RangeError('theirs'));
+    expect(json({ toJSON: () => id })).toBe(`"${text}"`);
+  });
+});

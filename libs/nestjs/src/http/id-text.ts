@@ -1,5 +1,5 @@
-import { codecs, InvalidIdError, typedId, type CodecName, type IdCodec } from '@raindrop/core';
-import { isCodecName, oneOf, option, type OptionsOf, text } from '@raindrop/core/internal';
+import { InvalidIdError, typedId, type CodecName, type IdCodec } from '@raindrop/core';
+import { oneOf, option, type OptionsOf, requireCodec, text } from '@raindrop/core/internal';
 
 /** The forms in which handlers and resolvers can get an ID. */
 export const ID_FORMS = ['decimal', 'bigint', 'text'] as const;
@@ -56,10 +56,11 @@ export interface IdText {
 
 /** @throws ConfigurationError when the prefix or the codec is not legal */
 export function idText({ prefix, codec }: IdTextOptions): IdText {
-  // This checks the codec, also where there is no prefix.
-  const typed = typedId(prefix ?? 'id', codec);
-  if (prefix !== undefined) return { codec: typed, legal: legalTexts(typed, `${prefix}_`) };
-  const plain = isCodecName(codec) ? codecs[codec] : (codec ?? codecs.decimal);
+  if (prefix !== undefined) {
+    const typed = typedId(prefix, codec);
+    return { codec: typed, legal: legalTexts(typed, `${prefix}_`) };
+  }
+  const plain = requireCodec(codec === undefined ? 'decimal' : codec);
   return { codec: plain, legal: legalTexts(plain, '') };
 }
 

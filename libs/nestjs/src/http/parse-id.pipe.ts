@@ -130,7 +130,7 @@ export class ParseIdPipe<
 function readExceptionFactory(reader: OptionReader): (message: string) => unknown {
   const factory = reader.value('exceptionFactory');
   const status = reader.value('errorHttpStatusCode') ?? HttpStatus.BAD_REQUEST;
-  if (!Object.hasOwn(HttpErrorByCode, status as PropertyKey)) {
+  if (typeof status !== 'number' || !Object.hasOwn(HttpErrorByCode, status)) {
     const legal = Object.keys(HttpErrorByCode).join(', ');
     reader.problem('errorHttpStatusCode', status, `must be the status of one of Nest's exceptions: ${legal}`);
   }

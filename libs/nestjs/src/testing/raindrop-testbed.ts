@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { RaindropError, Randomness } from '@raindrop/core';
 import { SnowflakeGenerator } from '@raindrop/core/internal';
-import { DEFAULT_SERVICE, logContext, SnowflakeEngine } from '@raindrop/node/internal';
+import { DEFAULT_SERVICE, logContext, refuseNonObject, SnowflakeEngine } from '@raindrop/node/internal';
 import { IdService } from '../id.service.js';
 import { ManualClock, type TestClock } from './manual-clock.js';
 import { FakeWorker } from './fake-worker.js';
@@ -42,6 +42,7 @@ export class RaindropTestbed {
 
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(options: TestIdServiceOptions = {}) {
+    refuseNonObject('options', options, 'must be an object with the options');
     const resolved = resolveTestOptions(options);
     const { name, startMs, workerId, lint, logger = new Logger() } = resolved;
     const { layout, firstLane } = resolved.layout;

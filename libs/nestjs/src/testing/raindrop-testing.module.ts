@@ -1,4 +1,5 @@
 import { Module, type DynamicModule, type FactoryProvider } from '@nestjs/common';
+import { refuseNonObject } from '@raindrop/node/internal';
 import type { IdService } from '../id.service.js';
 import type { RaindropModuleExtras } from '../raindrop.options.js';
 import { createRaindropProviders } from '../module/raindrop.providers.js';
@@ -21,6 +22,7 @@ export class RaindropTestingModule {
    * @throws ConfigurationError naming every option that is wrong; some of them when the test's module is compiled
    */
   static forTest(options: RaindropTestingModuleOptions = {}): DynamicModule {
+    refuseNonObject('forTest', options, 'must be called with an object, the options');
     const { isGlobal = true, dataSource, ...rest } = options;
     const { name } = rest;
     // Called for its checks; the providers are not used.

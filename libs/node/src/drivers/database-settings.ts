@@ -30,10 +30,13 @@ export interface DatabaseSettings {
   extra?: Readonly<Record<string, unknown>>;
 }
 
+/** The legal URLs of `dbConfig`, for messages to a caller who gave a text, as on a command line. */
+const URL_RULE = 'a URL that begins with mysql:, mariadb:, postgres: or sqlite:';
+
 /** The legal values of `dbConfig`, for messages. */
-export const DATABASE_SETTINGS_RULE =
-  "a URL that begins with mysql:, mariadb:, postgres: or sqlite:, or settings with type ('mysql', 'mariadb', " +
-  "'postgres', 'better-sqlite3'), url, host, port, username, password, database, socketPath, ssl, schema, extra; for " +
+const DATABASE_SETTINGS_RULE =
+  `${URL_RULE}, or settings with type ('mysql', 'mariadb', 'postgres', 'better-sqlite3'), url, ` +
+  'host, port, username, password, database, socketPath, ssl, schema, extra; for ' +
   'other TypeORM options, dataSourceDatabase(options) of @raindrop/typeorm; or a list of these for several addresses ' +
   'of one database';
 
@@ -64,8 +67,16 @@ const SEVERAL_HOSTS =
 
 const SQLITE = /^sqlite:(?:\/\/)?(.+)$/i;
 
-/** The parameters of a URL with which Prisma, JDBC and libpq name the schema; `pg` does not know them. */
-const SCHEMA_NAMES = ['schema', 'currentSchema', 'search_path'];
+/** better-sqlite3 does not read such a URI: it takes it for a path, whose first folder is named `file:`. */
+const FILE_URI = /^\s*file:/i;
+
+const PLAIN_PATH = 'a file path, not a file: URI: /data/a.db in place of file:/data/a.db, or :memory:';
+
+/**
+ * The parameters of a URL with which Prisma, JDBC and libpq name the schema, in any case: `currentSchema`; `pg` does not
+ * know them.
+ */
+const SCHEMA_NAMES = ['schema', 'currentschema', 'search_path'];
 
 const ENCODE =
   'in user and password, percent-encode special characters: # as %23, / as %2F, ? as %3F, % as %25, @ as %40';
@@ -115,7 +126,10 @@ function areSettings(config: unknown): config is DatabaseSettings {
 
 /** A text is legal too: environment variables are texts. */
 const isPort = (value: unknown): boolean =>
-  /^\d{1,5}$/.test(String(value)) && Number(value) > 0 && Number(value) < 65_536;
+  (typeof value === 'number' || typeof value === 'string') &&
+  /^\d{1,5}$/.test(String(value)) &&
+  Number(value) > 0 &&
+  Number(value) < 65_536;
 
 /** Values of other types would fail later, in each driver with another error. */
 const MEMBERS = [
@@ -131,16 +145,15 @@ function memberProblemOf(settings: object): string | undefined {
     const value = (settings as Partial<DatabaseSettings>)[name] as unknown;
     if (value !== undefined && value !== null && !isLegal(value)) return `${name} must be ${rule}`;
   }
-  return undefined;
+  const { type, database } = settings as Partial<DatabaseSettings>;
+  const isUri = type === 'better-sqlite3' && FILE_URI.test(database ?? '');
+  return isUri ? `database must be ${PLAIN_PATH}` : undefined;
 }
 
-/**
- * Says what is wrong with a URL, or with a property of settings. The message does not show the value. Undefined where
- * nothing more is known than that it is not legal.
- */
-export function settingsProblemOf(config: unknown): string | undefined {
+/** Says what is wrong with a URL, or with settings, or what is legal. The message does not show the value. */
+export function settingsProblemOf(config: unknown): string {
   const member = areSettings(config) ? memberProblemOf(config) : undefined;
-  return member ?? urlProblemOf(config);
+  return member ?? urlProblemOf(config) ?? `must be ${typeof config === 'string' ? URL_RULE : DATABASE_SETTINGS_RULE}`;
 }
 
 function urlProblemOf(config: unknown): string | undefined {
@@ -176,12 +189,14 @@ function settingsOfUrl(given: string): DatabaseSettings | undefined {
 }
 
 function schemasIn(parameters: URLSearchParams): string[] {
-  return [...new Set(SCHEMA_NAMES.flatMap((name) => parameters.getAll(name)).flatMap((each) => each.split(',')))];
+  const named = [...parameters].filter(([name]) => SCHEMA_NAMES.includes(name.toLowerCase()));
+  return [...new Set(named.flatMap(([, schemas]) => schemas.split(',')))];
 }
 
 function sqliteProblem(text: string): string | undefined {
   const [, path = ''] = SQLITE.exec(text)!;
-  if (!path.includes('?') || path.startsWith('file:')) return undefined;
+  if (FILE_URI.test(path)) return `must be sqlite: and ${PLAIN_PATH}`;
+  if (!path.includes('?')) return undefined;
   return (
     'must be sqlite: and a file path without parameters such as ?mode=ro: Raindrop writes there. Pass options of ' +
     "better-sqlite3 in extra, and a name that contains ? as { type: 'better-sqlite3', database }"

@@ -6,7 +6,6 @@ import { isTableName, TABLE_NAME_RULE } from '../database/table-name.js';
 import { guarded } from '../system/listeners.js';
 import { withAddresses } from '../database/addressed-connection.js';
 import {
-  DATABASE_SETTINGS_RULE,
   databaseAddressesOf,
   type DatabaseSettings,
   describeSettings,
@@ -135,11 +134,7 @@ function readAddress(reader: OptionReader, given: unknown, which: string): SqlDa
   const settings = databaseAddressesOf(given);
   if (settings !== undefined) return settingsDatabases(settings, 'dbConfig');
   // A URL may hold a password, and so may settings: neither belongs into a message.
-  reader.problem(
-    'dbConfig',
-    `${which}${describeSettings(given)}`,
-    settingsProblemOf(given) ?? `must be ${DATABASE_SETTINGS_RULE}`,
-  );
+  reader.problem('dbConfig', `${which}${describeSettings(given)}`, settingsProblemOf(given));
   return undefined;
 }
 

@@ -44,6 +44,7 @@ export function resolveServiceOptions<More extends object>(
   nowMs: number,
   readMore?: (reader: OptionReader) => More,
 ): ResolvedServiceOptions & More {
+  refuseNonObject('options', options, 'must be an object with the options');
   return isSegmentMode(options)
     ? resolveSegmentModuleOptions(options, readMore)
     : resolveSnowflakeOptions(options, nowMs, readMore);

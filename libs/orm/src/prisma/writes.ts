@@ -5,7 +5,7 @@
 
 import { UnsafeSnowflakeError } from '@raindrop/core/internal';
 import type { Keys } from '../ids.js';
-import { keyUpdateRefused } from '../upserts.js';
+import { isSameKey, keyUpdateRefused } from '../upserts.js';
 import type { Model } from './models.js';
 
 export type Data = Readonly<Record<string, unknown>>;
@@ -96,7 +96,7 @@ function isFoundBy(model: Model, where: unknown, field: string, value: unknown):
   const compound = Object.entries(where).map(([name, each]) =>
     isRow(each) && !model.relations.has(name) && !OPERATORS.has(name) ? each[field] : undefined,
   );
-  return [where[field], ...compound].some((found) => !isAbsent(found) && String(found) === String(value));
+  return [where[field], ...compound].some((found) => isSameKey(found, value));
 }
 
 const OPERATORS = new Set(['AND', 'OR', 'NOT']);

@@ -16,6 +16,7 @@ import {
   mysqlConnectionOf,
   OWN_PARSERS,
   placeOf,
+  refuseNonObject,
   refuseUnfit,
   requireSupported,
   sqliteDriverWarning,
@@ -46,11 +47,13 @@ interface OpenedConnection {
  * driver and the same settings, over one connection of our own.
  * @param options those of the DataSource; with `replication` its master is meant
  * @param configuredBy what gave the options, for messages
+ * @throws ConfigurationError when `options` is no object
  */
 export function dataSourceDatabase(
   options: DataSourceOptions,
   configuredBy: string = "the DataSource's options",
 ): SqlDatabase {
+  refuseNonObject('options', options, 'must be the options of a DataSource');
   const { type, database, schema } = options as { type: string; database?: unknown; schema?: string };
   return {
     ...{ type, schema, configuredBy, place: placeOf(options) },

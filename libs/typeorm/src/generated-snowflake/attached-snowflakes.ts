@@ -1,6 +1,7 @@
 import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
-import type { Layout } from '@raindrop/core';
+import { ConfigurationError, type Layout } from '@raindrop/core';
 import type { IdService } from '@raindrop/node';
+import { refuseNonObject } from '@raindrop/node/internal';
 import { attachedTo, attachSnowflakes } from './attach-snowflakes.js';
 import { type EntityLint, report, STRICT_LINT } from './entity-lint.js';
 import { lintServices } from './lint-columns.js';
@@ -126,9 +127,12 @@ export interface AttachOptions {
  * @param dataSource initialised; after `destroy()` and `initialize()` attach again
  * @param ids what `openIdService()` returns
  * @returns detaches; safe to call twice
- * @throws DataSourceNotInitializedError; EntityLintError; AlreadyAttachedError for another service of this name
+ * @throws ConfigurationError for another value; DataSourceNotInitializedError; EntityLintError; AlreadyAttachedError for another service of this name
  */
 export function attachIdService(dataSource: DataSource, ids: AttachedService, options: AttachOptions = {}): () => void {
+  refuseNonObject('dataSource', dataSource, 'must be a DataSource of TypeORM');
+  requireService(ids);
+  refuseNonObject('options', options, 'must be an object with the options');
   return new AttachedSnowflakes(
     {
       name: ids.name,
@@ -139,6 +143,13 @@ export function attachIdService(dataSource: DataSource, ids: AttachedService, op
     },
     options.lint,
   ).attach(dataSource);
+}
+
+function requireService(ids: Partial<AttachedService> | null | undefined): void {
+  const message = 'must be the service that openIdService() promises; is an await missing?';
+  refuseNonObject('ids', ids, message);
+  if (typeof ids?.status === 'function') return;
+  throw new ConfigurationError([{ option: 'ids', given: 'an object without status()', message }]);
 }
 
 function layoutOf(ids: AttachedService): Layout | undefined {

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { ConfigurationError, type Layout } from '@raindrop/core';
+import { refuseNonObject } from '@raindrop/node/internal';
 import { attachedTo, attachSnowflakes } from './attach-snowflakes.js';
 import type { EntityLint } from './entity-lint.js';
 import { findColumns, servicesOf, type SnowflakeSource } from './generated-column.js';
@@ -32,6 +33,7 @@ export async function checkPrecision(
   dataSource: DataSource,
   { layout }: PrecisionOptions = {},
 ): Promise<PrecisionReport> {
+  refuseNonObject('dataSource', dataSource, 'must be a DataSource of TypeORM');
   if (!dataSource.isInitialized) throw new DataSourceNotInitializedError('default');
   const attached: SnowflakeSource[] = attachedTo(dataSource).map(({ source }) => source);
   const sources = [...attached, ...missingServices(dataSource, attached).map((name) => standIn(name, layout))];

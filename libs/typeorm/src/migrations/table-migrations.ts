@@ -7,6 +7,7 @@ import {
   dropTables,
   historyTableOf,
   parseTableName,
+  refuseNonObject,
   SEGMENT_TABLE,
   type Table,
   type TableKind,
@@ -28,6 +29,7 @@ import { dataSourceOf, runSqlOf } from '../connection/data-source-of.js';
  * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for
  */
 export function workerTableMigration(options: TableMigrationOptions = {}): TableMigration {
+  refuseNonObject('options', options, 'must be an object with the options');
   const { tableName = WORKER_TABLE.defaultName, timestamp = 1_704_067_200_000 } = options;
   return tableMigration(WORKER_TABLE, { tableName, timestamp });
 }
@@ -40,6 +42,7 @@ export function workerTableMigration(options: TableMigrationOptions = {}): Table
  * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for
  */
 export function workerHistoryTableMigration(options: TableMigrationOptions = {}): TableMigration {
+  refuseNonObject('options', options, 'must be an object with the options');
   const { tableName = WORKER_TABLE.defaultName, timestamp = 1_704_067_203_000 } = options;
   const { schema, name } = historyTableOf(parseTableName(tableName));
   return tableMigration(WORKER_HISTORY_TABLE, {
@@ -57,6 +60,7 @@ export function workerHistoryTableMigration(options: TableMigrationOptions = {})
  * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for
  */
 export function segmentTableMigration(options: TableMigrationOptions = {}): TableMigration {
+  refuseNonObject('options', options, 'must be an object with the options');
   const { tableName = SEGMENT_TABLE.defaultName, timestamp = 1_704_067_200_000 } = options;
   return tableMigration(SEGMENT_TABLE, { tableName, timestamp });
 }
@@ -67,6 +71,7 @@ export function segmentTableMigration(options: TableMigrationOptions = {}): Tabl
  * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for
  */
 export function appSegmentTableMigration(options: TableMigrationOptions = {}): TableMigration {
+  refuseNonObject('options', options, 'must be an object with the options');
   const { tableName = APP_SEGMENT_TABLE.defaultName, timestamp = 1_704_067_201_000 } = options;
   return tableMigration(APP_SEGMENT_TABLE, { tableName, timestamp });
 }
@@ -80,6 +85,7 @@ export function appSegmentTableMigration(options: TableMigrationOptions = {}): T
  * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for
  */
 export function workerNodeTableMigration(options: TableMigrationOptions = {}): TableMigration {
+  refuseNonObject('options', options, 'must be an object with the options');
   const { tableName = WORKER_NODE_TABLE.defaultName, timestamp = 1_704_067_202_000 } = options;
   return tableMigration(WORKER_NODE_TABLE, { tableName, timestamp });
 }
@@ -93,6 +99,7 @@ export function workerNodeTableMigration(options: TableMigrationOptions = {}): T
  * @throws InvalidTableNameError; ConfigurationError when `timestamp` does not have the 13 digits that TypeORM looks for
  */
 export function businessNumberTableMigration(options: TableMigrationOptions = {}): TableMigration {
+  refuseNonObject('options', options, 'must be an object with the options');
   const { tableName = BUSINESS_NUMBER_TABLE.defaultName, timestamp = 1_704_067_200_000 } = options;
   return tableMigration(BUSINESS_NUMBER_TABLE, { tableName, timestamp });
 }
