@@ -48,7 +48,8 @@ describe.each(databaseKinds)('Kysely on %s', (kind) => {
       'a compiled query run by another driver': isSqlite
         ? (expect.stringContaining('TypeError: SQLite3 can only bind') as unknown)
         : 'INSERT_REFUSED unfilled',
-      'what a log shows': '["x",{"newIdOf":"orders.id"}]',
+      'what a compiled query shows': '["x",{"newIdOf":"orders.id"}]',
+      'what a log shows': [true, true, 'error ["x",1,"an ID"]', 3],
       'a driver that rounds': {
         plain: 'a number that is rounded',
         ours: 'ROUNDED_IDS',

@@ -34,7 +34,7 @@ describe.each(VERSIONS)('%s', (version, folder, matrix, readme, inserter) => {
       const checks = folder === 'mikro-orm' ? 'checks' : 'mikro-orm/checks';
       expect(await runSuite<Record<string, unknown>>(folder, checks, { database: database.options })).toEqual({
         'a pivot entity with a key of ours, written by a collection': expect.stringMatching(
-          /^CONFIGURATION: Post\.labels = Labelling: .*persist: false/,
+          /^CONFIGURATION: posts\.labels = labellings: .*persist: false/,
         ) as unknown,
         'a pivot entity with a key of ours, created': ['x'],
         'a flush that fails, and is repeated': ['UniqueConstraintViolationException', 2, true],

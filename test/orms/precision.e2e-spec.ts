@@ -123,7 +123,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
 
   it.each(['mikro-orm', 'mikro-orm-6'])('of %s', async (folder) => {
     const script = folder === 'mikro-orm' ? 'precision' : 'mikro-orm/precision';
-    const all = ['Order.id', 'Item.id'];
+    const all = ['orders.id', 'items.id'];
     const found = await runSuite<Found>(folder, script, {
       database: databases[3]!.options,
       fill: filling(kind, 'items'),
@@ -134,21 +134,21 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
       number: all,
       'no service': 'NO_OPEN_SERVICE',
       'no keys of ours': 'CONFIGURATION',
-      'a key that the database fills': [fills(kind, 'Item.id', 'items')],
+      'a key that the database fills': [fills(kind, 'items.id', 'items')],
       ...(kind === 'postgres' && {
-        types: rounded('Order.id', /^The pool's own types make a number of int8/),
-        'a parser of the process': rounded('Order.id', /types\.setTypeParser\(20/),
+        types: rounded('orders.id', /^The pool's own types make a number of int8/),
+        'a parser of the process': rounded('orders.id', /types\.setTypeParser\(20/),
         'number, parsed': all,
       }),
       ...(kind === 'mariadb' && {
-        typeCast: rounded('Order.id', /typeCast is set: let it call next\(\) for LONGLONG/),
-        'a setting': rounded('Order.id', folder === 'mikro-orm' ? /supportBigNumbers is off/ : /bigIntAsNumber is on/),
+        typeCast: rounded('orders.id', /typeCast is set: let it call next\(\) for LONGLONG/),
+        'a setting': rounded('orders.id', folder === 'mikro-orm' ? /supportBigNumbers is off/ : /bigIntAsNumber is on/),
       }),
     });
   });
 
   it.each(kind === 'mariadb' ? ['mariadb', 'mysql'] : [kind])('of Sequelize, dialect %s', async (dialect) => {
-    const all = ['Customer.id', 'Order.id', 'Item.id', 'Tag.id', 'Tagging.id'];
+    const all = ['customers.id', 'orders.id', 'items.id', 'tags.id', 'taggings.id'];
     const found = await runSuite<Found>('sequelize', 'precision', {
       ...{ database: databases[4]!.options, dialect },
       fill: filling(kind, 'orders', true),
@@ -161,24 +161,24 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
       'no service': 'NO_OPEN_SERVICE',
       'no keys of ours': 'CONFIGURATION',
       'without withSnowflakes()': 'CONFIGURATION',
-      'a key that the database fills': [fills(kind, 'Order.id', 'orders')],
+      'a key that the database fills': [fills(kind, 'orders.id', 'orders')],
       'a database that is down': expect.stringMatching(
         kind === 'sqlite' ? /^Error$/ : /^SequelizeConnection.*Error$/,
       ) as unknown,
       ...{
         postgres: {
-          'a parser of the process': rounded('Customer.id', /types\.setTypeParser\(20/),
+          'a parser of the process': rounded('customers.id', /types\.setTypeParser\(20/),
           'number, parsed': all,
           control: '9223372036854776000',
         },
         mariadb: {
-          typeCast: rounded('Customer.id', /typeCast is set: let it call next\(\) for LONGLONG/),
-          'a setting': rounded('Customer.id', /supportBigNumbers is off/),
+          typeCast: rounded('customers.id', /typeCast is set: let it call next\(\) for LONGLONG/),
+          'a setting': rounded('customers.id', /supportBigNumbers is off/),
         },
         sqlite: {
-          'a bigint of a migration': rounded('Order.id', /^sqlite3 .*: make the column a text$/),
+          'a bigint of a migration': rounded('orders.id', /^sqlite3 .*: make the column a text$/),
           'number, a bigint of a migration': all,
-          'an integer primary key': rounded('Order.id', /make the column a text$/),
+          'an integer primary key': rounded('orders.id', /make the column a text$/),
           'a varchar of a migration': all,
           control: '9223372036854776000',
         },
@@ -259,8 +259,8 @@ describe.each(databaseKinds.filter((kind) => kind === 'mariadb' || kind === 'pos
       ['drizzle', 'db (Drizzle)', 'orders.id', 'lines'],
       ['kysely', 'default (Kysely)', 'orders.id', 'orders'],
       ['prisma', 'prisma (Prisma)', 'Customer.id', 'Customer'],
-      ...(kind === 'postgres' ? [['mikro-orm', 'orm (MikroORM)', 'Order.id', 'order'] as const] : []),
-      ['sequelize', 'sequelize (Sequelize)', 'Order.id', 'Orders'],
+      ...(kind === 'postgres' ? [['mikro-orm', 'orm (MikroORM)', 'order.id', 'order'] as const] : []),
+      ['sequelize', 'sequelize (Sequelize)', 'Orders.id', 'Orders'],
     ])('looks at the database of %s, and ends', async (orm, name, key, table) => {
       const exact = await doctor(orm, true);
       expect(exact.lines[0]).toContain(`ok    precision       ${name}: IDs keep their digits: ${key}`);

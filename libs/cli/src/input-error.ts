@@ -4,6 +4,7 @@ export { InputError } from '@raindrop/node/nest-project';
 
 /** The work failed, and other flags would not help. Exit code 1. */
 export class CommandFailedError extends RaindropError {
+  static override readonly name = 'CommandFailedError';
   readonly errorCode = 'CLI_COMMAND_FAILED';
 
   constructor(message: string) {

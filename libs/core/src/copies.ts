@@ -17,8 +17,8 @@ export function markErrors(base: { readonly prototype: object }): void {
 }
 
 /**
- * Tells whether an error is of the class with this name, in the copy of the package that threw it. A minified bundle
- * shortens the names: there it returns false for the errors of other copies.
+ * Tells whether an error is of the class with this name, in the copy of the package that threw it. A minifier shortens the
+ * names of classes without a static `name`: for these it returns false.
  */
 export function isErrorNamed(name: string, error: unknown): boolean {
   if (!name.endsWith('Error') || typeof error !== 'object' || error === null || !(MARK in error)) return false;

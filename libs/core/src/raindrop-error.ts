@@ -5,9 +5,12 @@ import { isErrorNamed, markErrors } from './copies.js';
  *
  * `errorCode` is stable across releases and safe to branch on; the message is for people and may change.
  * `retryable` says whether the same call can succeed later by itself. `instanceof` also knows the errors of another copy
- * of this package in the same process, by the names of their classes.
+ * of this package in the same process, by the names of their classes. Each class states its name as a static `name`,
+ * because a minifier shortens the one that JavaScript gives it.
  */
 export abstract class RaindropError extends Error {
+  static override readonly name: string = 'RaindropError';
+
   abstract readonly errorCode: string;
 
   readonly retryable: boolean;
@@ -33,6 +36,8 @@ export abstract class RaindropError extends Error {
 
 /** The base of errors that pass by themselves. Callers ask `retryable`: an older copy of this package lacks this class. */
 export abstract class RetryableError extends RaindropError {
+  static override readonly name: string = 'RetryableError';
+
   protected constructor(message: string, cause?: unknown) {
     super(message, { retryable: true, cause });
   }
@@ -40,6 +45,8 @@ export abstract class RetryableError extends RaindropError {
 
 /** The base of errors that stay until an option, the data or the call itself is changed. */
 export abstract class PermanentError extends RaindropError {
+  static override readonly name: string = 'PermanentError';
+
   protected constructor(message: string, cause?: unknown) {
     super(message, { retryable: false, cause });
   }
@@ -47,6 +54,8 @@ export abstract class PermanentError extends RaindropError {
 
 /** The base of errors about a table or a server that cannot be reached right now. */
 export abstract class UnavailableError extends RetryableError {
+  static override readonly name: string = 'UnavailableError';
+
   /**
    * @param unavailable the table or the server, as a sentence begins with it
    * @param what what was to be done there, or what went wrong

@@ -43,6 +43,7 @@ export async function closeOpenedServices(): Promise<void> {
 
 /** No service of the name is open in this process, or several are, so that it is not clear which one is meant. */
 export class NoOpenServiceError extends PermanentError {
+  static override readonly name = 'NoOpenServiceError';
   readonly errorCode = 'NO_OPEN_SERVICE';
 
   constructor(

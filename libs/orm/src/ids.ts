@@ -176,6 +176,7 @@ export type InsertRefusal = 'select' | 'merge' | 'replace' | 'key-update' | 'no-
 
 /** An insert could not be given its IDs, or would have given a row a wrong one. Nothing was written. */
 export class InsertRefusedError extends PermanentError {
+  static override readonly name = 'InsertRefusedError';
   readonly errorCode = 'INSERT_REFUSED';
 
   constructor(

@@ -18,6 +18,7 @@ export interface PrecisionReport {
 
 /** The application's own connection returned a key's largest ID with other digits. */
 export class RoundedIdsError extends PermanentError {
+  static override readonly name = 'RoundedIdsError';
   readonly errorCode = 'ROUNDED_IDS';
   /** The message without the cure. */
   readonly problem: string;

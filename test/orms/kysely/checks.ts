@@ -140,9 +140,37 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
       } else new Sqlite(name).prepare(text).run(...parameters);
     });
   },
-  'what a log shows': () => {
+  'what a compiled query shows': () => {
     const { parameters } = db.insertInto('orders').values({ title: 'x' }).compile();
     return Promise.resolve(JSON.stringify(parameters));
+  },
+  'what a log shows': async () => {
+    const logged: string[] = [];
+    let last = 2n ** 57n;
+    const given = { nextId: () => (last += 1n), nextString: () => String((last += 1n)) };
+    const shop = kyselyOn({
+      dialect: withSnowflakes(plainDialect('text'), { ids: given, ...orders }),
+      log: ({ level, query }) => {
+        if (/^insert/.test(query.sql)) logged.push(`${level} ${JSON.stringify(query.parameters)}`);
+      },
+    });
+    const name = title();
+    const compiled = shop.insertInto('orders').values({ title: name }).compile();
+    await shop.executeQuery(compiled);
+    const { id } = await db.selectFrom('orders').select('id').where('title', '=', name).executeTakeFirstOrThrow();
+    const { insertId } = await shop.insertInto('orders').values({ title: title() }).executeTakeFirstOrThrow();
+    await outcome(() =>
+      shop
+        .insertInto('orders')
+        .values({ title: 'x', none: 1 } as never)
+        .execute(),
+    );
+    return [
+      logged[0] === `query ${JSON.stringify([name, String(id)])}`,
+      logged[1]?.endsWith(`"${insertId}"]`),
+      logged[2]?.replace(/\d{10,}/, 'an ID'),
+      logged.length,
+    ];
   },
   'a driver that rounds': async () => {
     const dialect = () => plainDialect(type === 'postgres' ? 'number' : undefined);

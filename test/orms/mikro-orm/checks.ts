@@ -112,7 +112,7 @@ async function inLabels(persist: boolean): Promise<unknown> {
     return read.labels.getItems().map(({ name }: any) => name);
   } catch (error) {
     const { errorCode, message } = error as { errorCode?: string; message: string };
-    return errorCode === undefined ? message : `${errorCode}: ${/Post\.labels = .*/.exec(message)?.[0]}`;
+    return errorCode === undefined ? message : `${errorCode}: ${/posts\.labels = .*/.exec(message)?.[0]}`;
   } finally {
     await (version === 6 ? schema?.dropSchema() : schema?.drop());
     await orm?.close(true);

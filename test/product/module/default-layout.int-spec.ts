@@ -53,7 +53,7 @@ describe.each(kindsOfTier)('RaindropModule without a layout in its options, on %
   it('is told by its entities that its IDs are no numbers, and which layout is for those', async () => {
     const starting = startApp([orm(Numbered), RaindropModule.forRoot()]);
     await expect(starting).rejects.toMatchObject({ errorCode: 'ENTITY_LINT' });
-    await expect(starting).rejects.toThrow(/Numbered\.id .*passed 2\^53 - 1 at 2026.*with layout: 'number'/);
+    await expect(starting).rejects.toThrow(/numbered\.id .*passed 2\^53 - 1 at 2026.*with layout: 'number'/);
     // No layout was remembered by that: the way out that it names is open.
     const app = await startApp([orm(Numbered), RaindropModule.forRoot({ layout: 'number' })]);
     expect(fingerprintOf(app.get(IdService).status())).toBe(NUMBER);

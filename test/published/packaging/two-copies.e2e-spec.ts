@@ -65,12 +65,13 @@ const WORKS: Readonly<Record<string, object>> = {
   createGenerator: { different: 1_000 },
   rows: { workers: 2 },
   named: { id },
+  discovered: { services: 1 },
   entity: { id, found: 1 },
   transactions: ['a begins', 'a ends', 'b begins', 'b ends'],
 };
 
 describe('Two copies of one version', () => {
-  const works = { injected: { id }, esm: { isSame: true }, thread: {}, ...WORKS };
+  const works = { injected: { id }, got: { id }, esm: { isSame: true }, thread: {}, ...WORKS };
   let found: Answered;
   beforeAll(async () => {
     found = await answered('b', [...Object.keys(works), 'twoModules', 'twoLocalModules']);
@@ -96,16 +97,16 @@ describe('Two copies of one version', () => {
 describe('Copies of two versions', () => {
   let found: Answered;
   beforeAll(async () => {
-    found = await answered('other', ['injected', ...Object.keys(WORKS)]);
+    found = await answered('other', ['injected', 'got', ...Object.keys(WORKS)]);
   });
 
   it.each(Object.entries(WORKS))('know one another: %s', (name, expected) => {
     expect(found.answers[name]).toEqual(expected);
   });
 
-  it('do not inject one another: refused with both versions, their places and the cure', () => {
-    expect(found.answers['injected']).toMatchObject({ error: 'CONFIGURATION' });
-    const told = JSON.stringify(found.answers['injected']);
+  it.each(['injected', 'got'])('do not give one another: %s, with both versions, their places and the cure', (way) => {
+    expect(found.answers[way]).toMatchObject({ error: 'CONFIGURATION' });
+    const told = JSON.stringify(found.answers[way]);
     const parts = ['9.9.9', copyOf('a'), copyOf('other'), 'npm ls @raindrop/nestjs', 'npm dedupe'];
     for (const each of parts) expect(told).toContain(each);
   });

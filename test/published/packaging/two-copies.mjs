@@ -4,7 +4,7 @@
  */
 import 'reflect-metadata';
 import { Inject, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, Entity } from 'typeorm';
 import { createRequire } from 'node:module';
@@ -103,6 +103,26 @@ const cases = {
     const registered = requireB('@raindrop/nestjs').RaindropModule.forRoot(module);
     const Checkout = checkoutOf(requireA('@raindrop/nestjs'));
     return inApplication([registered], [Checkout], (app) => ({ id: app.get(Checkout).ids.nextString() }));
+  },
+
+  /** Of a provider that no constructor names. */
+  async got() {
+    const registered = requireB('@raindrop/nestjs').RaindropModule.forRoot(module);
+    const { IdService } = requireA('@raindrop/nestjs');
+    return inApplication([registered], [], (app) => ({ id: app.get(IdService).nextString() }));
+  },
+
+  /** As packages do that look for decorated methods. */
+  async discovered() {
+    const registered = requireB('@raindrop/nestjs').RaindropModule.forRoot(module);
+    requireA('@raindrop/nestjs');
+    return inApplication([registered], [], (app) => {
+      const modules = [...app.get(ModulesContainer).values()];
+      const providers = modules.flatMap((each) => [...each.providers.values()]);
+      const shared = providers.filter((each) => each.isDependencyTreeStatic() && !each.isTransient);
+      const found = shared.map(({ instance }) => instance).filter((each) => typeof each?.nextString === 'function');
+      return { services: new Set(found).size };
+    });
   },
 
   async named() {

@@ -76,6 +76,7 @@ function requireId(codec: string, id: bigint): bigint {
  * The message is safe to log: the value is cut to 48 characters and everything but printable ASCII is escaped.
  */
 export class InvalidIdError extends PermanentError {
+  static override readonly name = 'InvalidIdError';
   readonly errorCode = 'INVALID_ID';
 
   /** The given value, shortened and escaped; strings are in double quotes. */

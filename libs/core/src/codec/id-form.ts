@@ -145,6 +145,7 @@ function faultOf(prefix: string): string | undefined {
 
 /** The value is no ID any more, or cannot be one: above 2^53 - 1 a JavaScript number has lost digits. */
 export class UnsafeSnowflakeError extends PermanentError {
+  static override readonly name = 'UnsafeSnowflakeError';
   readonly errorCode = 'UNSAFE_SNOWFLAKE';
 
   constructor(

@@ -160,6 +160,7 @@ export interface ConfigurationProblem {
 
 /** The configuration cannot work. All problems are reported together, an option a line. */
 export class ConfigurationError extends PermanentError {
+  static override readonly name = 'ConfigurationError';
   readonly errorCode = 'CONFIGURATION';
 
   constructor(readonly problems: readonly ConfigurationProblem[]) {

@@ -3,6 +3,7 @@ import { showValue } from '../show-value.js';
 
 /** Every sequence of the tick is used, and the policy does not allow to go on; the next tick has new ones. */
 export class SequenceExhaustedError extends RetryableError {
+  static override readonly name = 'SequenceExhaustedError';
   readonly errorCode = 'SEQUENCE_EXHAUSTED';
 
   /**
@@ -33,6 +34,7 @@ export function exhaustedAdvice(onExhausted: 'borrow' | 'wait' | 'throw', unitMs
 
 /** The clock stands where both lanes have been already, and the hold is over. */
 export class ClockMovedBackError extends RetryableError {
+  static override readonly name = 'ClockMovedBackError';
   readonly errorCode = 'CLOCK_MOVED_BACK';
 
   constructor(
@@ -52,6 +54,7 @@ export class ClockMovedBackError extends RetryableError {
 
 /** All positions that the worker table granted are used; a renewal is under way. */
 export class ReservationExhaustedError extends RetryableError {
+  static override readonly name = 'ReservationExhaustedError';
   readonly errorCode = 'RESERVATION_EXHAUSTED';
 
   constructor(readonly workerId: number) {
@@ -64,6 +67,7 @@ export class ReservationExhaustedError extends RetryableError {
 
 /** The ID would pass 2^53 - 1 and lose digits as a number. */
 export class UnsafeIntegerError extends PermanentError {
+  static override readonly name = 'UnsafeIntegerError';
   readonly errorCode = 'UNSAFE_INTEGER';
 
   /** @param safeUntil since when they no longer fit; null when that does not depend on the time */
@@ -80,6 +84,7 @@ export class UnsafeIntegerError extends PermanentError {
 
 /** The code is not a non-empty string of at most 128 characters. */
 export class InvalidCodeError extends PermanentError {
+  static override readonly name = 'InvalidCodeError';
   readonly errorCode = 'INVALID_CODE';
 
   constructor(readonly given: unknown) {
@@ -93,6 +98,7 @@ export class InvalidCodeError extends PermanentError {
 
 /** The batch size is not an integer from 1 to `maxBatch`, or the target is not a BigInt64Array. */
 export class InvalidBatchError extends PermanentError {
+  static override readonly name = 'InvalidBatchError';
   readonly errorCode = 'INVALID_BATCH';
 
   constructor(
@@ -108,6 +114,7 @@ export class InvalidBatchError extends PermanentError {
 
 /** An async call waited for as long as it was allowed to; `cause` is the refusal that it met last. */
 export class WaitTimeoutError extends RetryableError {
+  static override readonly name = 'WaitTimeoutError';
   readonly errorCode = 'WAIT_TIMEOUT';
 
   constructor(
@@ -120,6 +127,7 @@ export class WaitTimeoutError extends RetryableError {
 
 /** The given `timeoutMs` is not a number of milliseconds, 0 or more. */
 export class InvalidTimeoutError extends PermanentError {
+  static override readonly name = 'InvalidTimeoutError';
   readonly errorCode = 'INVALID_TIMEOUT';
 
   constructor(readonly given: unknown) {

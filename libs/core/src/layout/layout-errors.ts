@@ -2,6 +2,7 @@ import { PermanentError, RetryableError } from '../raindrop-error.js';
 
 /** The clock has run past the last tick that the timestamp bits can hold: the layout has expired. */
 export class TimestampOverflowError extends PermanentError {
+  static override readonly name = 'TimestampOverflowError';
   readonly errorCode = 'TIMESTAMP_OVERFLOW';
 
   constructor(
@@ -17,6 +18,7 @@ export class TimestampOverflowError extends PermanentError {
 
 /** The clock is before the layout's epoch, where ticks would be negative. */
 export class ClockBeforeEpochError extends RetryableError {
+  static override readonly name = 'ClockBeforeEpochError';
   readonly errorCode = 'CLOCK_BEFORE_EPOCH';
 
   constructor(
@@ -32,6 +34,7 @@ export class ClockBeforeEpochError extends RetryableError {
 
 /** A part given to `pack`, or an ID or a date given to a layout, does not fit it. */
 export class InvalidPartError extends PermanentError {
+  static override readonly name = 'InvalidPartError';
   readonly errorCode = 'INVALID_PART';
 
   constructor(

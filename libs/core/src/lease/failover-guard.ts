@@ -239,6 +239,7 @@ export function barOf({
  * writes to it may be lost.
  */
 export class FormerPrimaryError extends RetryableError {
+  static override readonly name = 'FormerPrimaryError';
   readonly errorCode = 'FORMER_PRIMARY';
 
   constructor() {

@@ -205,6 +205,7 @@ export function judgeFence(
  * fence would end before it.
  */
 export class ClockBehindError extends RetryableError {
+  static override readonly name = 'ClockBehindError';
   readonly errorCode = 'CLOCK_BEHIND';
 
   constructor(

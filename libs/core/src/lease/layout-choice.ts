@@ -324,6 +324,7 @@ export interface RememberedLayout {
 
 /** The options name no layout, and the store of the worker ids does not tell which one the service has. */
 export class UnclearLayoutError extends PermanentError {
+  static override readonly name = 'UnclearLayoutError';
   readonly errorCode = 'UNCLEAR_LAYOUT';
 
   /**

@@ -2,6 +2,7 @@ import { PermanentError, RaindropError, RetryableError, UnavailableError } from 
 
 /** No worker id has been acquired yet, or it is still on probation. */
 export class NotReadyError extends RetryableError {
+  static override readonly name = 'NotReadyError';
   readonly errorCode = 'NOT_READY';
 
   constructor(readonly reason: string) {
@@ -11,6 +12,7 @@ export class NotReadyError extends RetryableError {
 
 /** The worker id was lost, or its lease ran out without a renewal. Another one is being acquired in the background. */
 export class LeaseLostError extends RetryableError {
+  static override readonly name = 'LeaseLostError';
   readonly errorCode = 'LEASE_LOST';
 
   constructor(
@@ -23,6 +25,7 @@ export class LeaseLostError extends RetryableError {
 
 /** The clock jumped, or the process stood still or was copied: the lease must be confirmed before the next ID. */
 export class LeaseSuspectError extends RetryableError {
+  static override readonly name = 'LeaseSuspectError';
   readonly errorCode = 'LEASE_SUSPECT';
 
   constructor(
@@ -35,6 +38,7 @@ export class LeaseSuspectError extends RetryableError {
 
 /** The service was shut down; nothing is issued any more. */
 export class ClosedError extends PermanentError {
+  static override readonly name = 'ClosedError';
   readonly errorCode = 'CLOSED';
 
   constructor() {
@@ -44,6 +48,7 @@ export class ClosedError extends PermanentError {
 
 /** This host's clock and the database's are too far apart. */
 export class ClockSkewError extends RetryableError {
+  static override readonly name = 'ClockSkewError';
   readonly errorCode = 'CLOCK_SKEW';
 
   constructor(
@@ -75,6 +80,7 @@ export interface WorkerCensus {
 
 /** Every worker id of the range is taken. */
 export class NoFreeWorkerError extends RetryableError {
+  static override readonly name = 'NoFreeWorkerError';
   readonly errorCode = 'NO_FREE_WORKER';
 
   constructor(
@@ -98,6 +104,7 @@ export class NoFreeWorkerError extends RetryableError {
 
 /** No worker id of the range can issue at the times of a backfill: each is held, or was granted later positions. */
 export class NoRowForPastError extends PermanentError {
+  static override readonly name = 'NoRowForPastError';
   readonly errorCode = 'NO_ROW_FOR_PAST';
 
   constructor(
@@ -140,6 +147,7 @@ function isoOf(ms: number | undefined): string | undefined {
  * are of the past, and the clock only has to pass the positions that they reserved.
  */
 export class LayoutConflictError extends RaindropError {
+  static override readonly name = 'LayoutConflictError';
   readonly errorCode = 'LAYOUT_CONFLICT';
 
   constructor(
@@ -169,6 +177,7 @@ export class LayoutConflictError extends RaindropError {
  * that.
  */
 export class DatabaseRegressionError extends RetryableError {
+  static override readonly name = 'DatabaseRegressionError';
   readonly errorCode = 'DATABASE_REGRESSION';
 
   constructor(
@@ -185,6 +194,7 @@ export class DatabaseRegressionError extends RetryableError {
 
 /** The worker table cannot be read or written right now. */
 export class StoreUnavailableError extends UnavailableError {
+  static override readonly name = 'StoreUnavailableError';
   readonly errorCode = 'STORE_UNAVAILABLE';
 
   constructor(what: string, cause: unknown) {
@@ -196,6 +206,7 @@ export class StoreUnavailableError extends UnavailableError {
  * Another program writes to this worker table: it does not know of our leases, nor we of the IDs that it has issued.
  */
 export class ForeignRowsError extends PermanentError {
+  static override readonly name = 'ForeignRowsError';
   readonly errorCode = 'FOREIGN_ROWS';
 
   constructor(
@@ -214,6 +225,7 @@ export class ForeignRowsError extends PermanentError {
 
 /** The original's programs and this service read the same times in the table as different moments. */
 export class ForeignTimeZoneError extends PermanentError {
+  static override readonly name = 'ForeignTimeZoneError';
   readonly errorCode = 'FOREIGN_TIME_ZONE';
 
   /**

@@ -173,6 +173,7 @@ export class PastIds {
 
 /** A time of a backfill is before the last one, or outside the reserved range. */
 export class TimeOrderError extends PermanentError {
+  static override readonly name = 'TimeOrderError';
   readonly errorCode = 'TIME_ORDER';
 
   constructor(
@@ -196,6 +197,7 @@ export class TimeOrderError extends PermanentError {
 
 /** A backfill was asked for more IDs of one time than the layout has there. */
 export class PastExhaustedError extends PermanentError {
+  static override readonly name = 'PastExhaustedError';
   readonly errorCode = 'PAST_EXHAUSTED';
 
   constructor(
@@ -215,6 +217,7 @@ export class PastExhaustedError extends PermanentError {
 
 /** The memory of this backfill lives in two processes: the other one may issue the same IDs. */
 export class PastCopiedError extends PermanentError {
+  static override readonly name = 'PastCopiedError';
   readonly errorCode = 'PAST_COPIED';
 
   constructor() {

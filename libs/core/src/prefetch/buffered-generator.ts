@@ -224,6 +224,7 @@ class PrefetcherTable<One extends Prefetcher> implements Codes<One>, CountedCode
 
 /** More codes than `maxCodes` were asked for in this process. A code that is dropped would lose its numbers. */
 export class TooManyCodesError extends PermanentError {
+  static override readonly name = 'TooManyCodesError';
   readonly errorCode = 'TOO_MANY_CODES';
 
   constructor(

@@ -3,6 +3,7 @@ import { showValue } from '../show-value.js';
 
 /** No ID is in memory right now; the next ones have been asked for. The async calls wait for them. */
 export class IdsNotReadyError extends RetryableError {
+  static override readonly name = 'IdsNotReadyError';
   readonly errorCode = 'IDS_NOT_READY';
 
   /** @param cause why the last attempt to get some failed; undefined when none did */
@@ -22,6 +23,7 @@ export class IdsNotReadyError extends RetryableError {
 
 /** The process that issues the IDs cannot be reached, or does not answer in time. It is asked again by itself. */
 export class IdSourceUnavailableError extends RetryableError {
+  static override readonly name = 'IdSourceUnavailableError';
   readonly errorCode = 'ID_SOURCE_UNAVAILABLE';
 
   constructor(
@@ -35,6 +37,7 @@ export class IdSourceUnavailableError extends RetryableError {
 
 /** The source answered with something that is not a batch of IDs. Nothing of it is used. */
 export class InvalidIdBatchError extends RetryableError {
+  static override readonly name = 'InvalidIdBatchError';
   readonly errorCode = 'INVALID_ID_BATCH';
 
   constructor(

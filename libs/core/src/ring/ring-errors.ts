@@ -2,6 +2,7 @@ import { PermanentError, RaindropError, RetryableError } from '../raindrop-error
 
 /** Every ID of the ring is taken; the producer issues more as soon as it can. The async calls wait for them. */
 export class RingEmptyError extends RetryableError {
+  static override readonly name = 'RingEmptyError';
   readonly errorCode = 'RING_EMPTY';
 
   constructor(readonly capacity: number) {
@@ -14,6 +15,7 @@ export class RingEmptyError extends RetryableError {
 
 /** The producer was silent for longer than `producerTimeoutMs`: its thread ended, or is blocked. */
 export class RingProducerLostError extends RetryableError {
+  static override readonly name = 'RingProducerLostError';
   readonly errorCode = 'RING_PRODUCER_LOST';
 
   /** @param lateByMs for how long its deadline has passed, ms */
@@ -27,6 +29,7 @@ export class RingProducerLostError extends RetryableError {
 
 /** The producer may not issue IDs; the IDs that it had put into the ring are not handed out any more. */
 export class RingFailedError extends RaindropError {
+  static override readonly name = 'RingFailedError';
   readonly errorCode = 'RING_FAILED';
 
   constructor(
@@ -41,6 +44,7 @@ export class RingFailedError extends RaindropError {
 
 /** The ring was closed by its producer, for good. */
 export class RingClosedError extends PermanentError {
+  static override readonly name = 'RingClosedError';
   readonly errorCode = 'RING_CLOSED';
 
   constructor() {

@@ -2,6 +2,7 @@ import { inBrackets, PermanentError, RaindropError, RetryableError, UnavailableE
 
 /** No number of this code is in memory right now; the next ones are being fetched. The async calls wait for them. */
 export class SegmentNotReadyError extends RetryableError {
+  static override readonly name = 'SegmentNotReadyError';
   readonly errorCode = 'SEGMENT_NOT_READY';
 
   /** @param cause why the last attempt to fetch some failed; undefined when none did */
@@ -19,6 +20,7 @@ export class SegmentNotReadyError extends RetryableError {
 
 /** All numbers up to the row's limit have been reserved. No number is ever reused. */
 export class SegmentExhaustedError extends PermanentError {
+  static override readonly name = 'SegmentExhaustedError';
   readonly errorCode = 'SEGMENT_EXHAUSTED';
 
   constructor(
@@ -34,6 +36,7 @@ export class SegmentExhaustedError extends PermanentError {
 
 /** The table has no row for this code, and `autoCreateCode` is false. */
 export class UnknownCodeError extends PermanentError {
+  static override readonly name = 'UnknownCodeError';
   readonly errorCode = 'UNKNOWN_CODE';
 
   constructor(readonly idCode: string) {
@@ -43,6 +46,7 @@ export class UnknownCodeError extends PermanentError {
 
 /** The store answered with numbers that it, or this process, had passed already. None of them is used. */
 export class SegmentRegressionError extends RetryableError {
+  static override readonly name = 'SegmentRegressionError';
   readonly errorCode = 'SEGMENT_REGRESSION';
 
   constructor(
@@ -60,6 +64,7 @@ export class SegmentRegressionError extends RetryableError {
 
 /** The segment table cannot be read or written right now. */
 export class SegmentStoreUnavailableError extends UnavailableError {
+  static override readonly name = 'SegmentStoreUnavailableError';
   readonly errorCode = 'SEGMENT_STORE_UNAVAILABLE';
 
   constructor(what: string, cause: unknown) {

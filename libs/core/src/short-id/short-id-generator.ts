@@ -220,6 +220,7 @@ export class RepeatGuard {
 
 /** The clock was set forward so far that short IDs would repeat before they expire. */
 export class ShortIdRepeatError extends RetryableError {
+  static override readonly name = 'ShortIdRepeatError';
   readonly errorCode = 'SHORT_ID_REPEAT';
 
   constructor(

@@ -142,6 +142,7 @@ export class AssignerCalls {
 
 /** An assigner of worker ids failed, or its answer cannot be used. No other assigner is asked in its place. */
 export class WorkerIdAssignerError extends RaindropError {
+  static override readonly name = 'WorkerIdAssignerError';
   readonly errorCode = 'WORKER_ID_ASSIGNER';
 
   constructor(
@@ -163,6 +164,7 @@ export class WorkerIdAssignerError extends RaindropError {
 
 /** None of the assigners that were asked has a worker id to give. */
 export class NoWorkerIdError extends PermanentError {
+  static override readonly name = 'NoWorkerIdError';
   readonly errorCode = 'NO_WORKER_ID';
 
   constructor(

@@ -27,6 +27,7 @@ export type ForRootAsyncOptions = ConfigurableModuleAsyncOptions<RaindropModuleO
 
 /** The factory of the options failed; `cause` is what it threw. */
 export class OptionsFactoryError extends RaindropError {
+  static override readonly name = 'OptionsFactoryError';
   readonly errorCode = 'OPTIONS_FACTORY';
 
   constructor(

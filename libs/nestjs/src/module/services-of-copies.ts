@@ -1,6 +1,6 @@
-import { type DynamicModule, type InjectionToken, type Provider, Scope } from '@nestjs/common';
+import { type DynamicModule, type InjectionToken, type OnModuleInit, type Provider, Scope } from '@nestjs/common';
 import { resolve } from 'node:path';
-import type { ModulesContainer } from '@nestjs/core';
+import { ModulesContainer } from '@nestjs/core';
 import { ConfigurationError } from '@raindrop/core';
 import { type Copy, DEFAULT_SERVICE, registerCopy, otherCopies, describeCopies } from '@raindrop/node/internal';
 import { IdService } from '../id.service.js';
@@ -16,7 +16,7 @@ const own: NestCopy | undefined = registerCopy(NAME, () => resolve(__dirname, '.
 
 /**
  * Makes the default service of a module injectable by the `IdService` classes of other copies of this package as well.
- * A class of another version is refused when a provider injects it. Services with a name have one token in all copies.
+ * A class of another version is refused where it is injected, and where `get()` names it. Services with a name have one token in all copies.
  */
 export function forOtherCopies(definition: DynamicModule, name: string = DEFAULT_SERVICE): DynamicModule {
   if (name !== DEFAULT_SERVICE) return definition;
@@ -25,7 +25,7 @@ export function forOtherCopies(definition: DynamicModule, name: string = DEFAULT
     ...definition,
     // Nest reads these when it puts the application together: every copy is loaded by then.
     get providers() {
-      return [...providers, ...copiesOfServices().map(serviceFor)];
+      return [...providers, ...copiesOfServices().flatMap(servicesFor)];
     },
     get exports() {
       return [...exports, ...copiesOfServices().map((copy) => copy.IdService)];
@@ -54,10 +54,43 @@ function copiesOfServices(): NestCopy[] {
   return otherCopies<NestCopy>(NAME, own);
 }
 
-function serviceFor(copy: NestCopy): Provider {
-  if (copy.version === own?.version) return { provide: copy.IdService, useExisting: IdService };
-  // The factory runs when the class is injected, and only then.
-  return { provide: copy.IdService, scope: Scope.TRANSIENT, useFactory: () => refuse(copy) };
+function servicesFor(copy: NestCopy): Provider[] {
+  if (copy.version === own?.version) return [{ provide: copy.IdService, useExisting: IdService }];
+  return [
+    // The factory runs when the class is injected, and only then.
+    { provide: copy.IdService, scope: Scope.TRANSIENT, useFactory: () => refuse(copy) },
+    {
+      provide: Symbol('RAINDROP_REFUSED_GETS'),
+      inject: [ModulesContainer],
+      useFactory: (modules: ModulesContainer) => new RefusedGets(modules, copy),
+    },
+  ];
+}
+
+/**
+ * Makes `app.get()` and `moduleRef.get()` throw what an injection throws. Of a transient provider Nest says "scoped
+ * provider, use resolve()" instead. `get()` reads the provider's scope first. What looks through all providers, as
+ * packages of schedules do, reads the other three properties, which answer as those of a transient provider.
+ */
+class RefusedGets implements OnModuleInit {
+  constructor(
+    private readonly modules: ModulesContainer,
+    private readonly copy: NestCopy,
+  ) {}
+
+  /** Every injection of the start is over by now. */
+  onModuleInit(): void {
+    for (const { providers } of this.modules.values()) {
+      const provider = providers.get(this.copy.IdService);
+      if (provider === undefined) continue;
+      Object.defineProperties(provider, {
+        scope: { get: () => refuse(this.copy), configurable: true },
+        isTransient: { value: true, configurable: true },
+        isDependencyTreeStatic: { value: () => true, configurable: true },
+        instance: { value: undefined, configurable: true },
+      });
+    }
+  }
 }
 
 /** @throws ConfigurationError */

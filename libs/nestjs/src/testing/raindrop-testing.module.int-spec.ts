@@ -89,9 +89,9 @@ describe('RaindropTestingModule with TypeORM on SQLite', () => {
       TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', entities: [Rounded] }),
       RaindropTestingModule.forTest({ lint, logger }),
     ];
-    await expect(Test.createTestingModule({ imports: imports('error') }).compile()).rejects.toThrow('Rounded.id');
+    await expect(Test.createTestingModule({ imports: imports('error') }).compile()).rejects.toThrow('rounded.id');
     await start(imports('warn'));
-    expect(warnings.join()).toContain('Rounded.id');
+    expect(warnings.join()).toContain('rounded.id');
   });
 
   describe('in place of the real module', () => {

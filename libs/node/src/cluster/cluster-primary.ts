@@ -161,6 +161,7 @@ class ClusterTransport implements RemoteTransport {
 
 /** The channel to the primary is closed. A worker cannot get another one. */
 export class PrimaryGoneError extends PermanentError {
+  static override readonly name = 'PrimaryGoneError';
   readonly errorCode = 'PRIMARY_GONE';
 
   constructor() {

@@ -221,6 +221,7 @@ export class Addresses {
 
 /** Several addresses lead to servers that accept writes, but not to the same database. */
 export class AddressConflictError extends RetryableError {
+  static override readonly name = 'AddressConflictError';
   readonly errorCode = 'ADDRESS_CONFLICT';
 
   constructor(

@@ -6,6 +6,7 @@ import type { SqlDatabase } from './sql-database.js';
 
 /** The table would live in memory, where other processes cannot see it. */
 export class VolatileDatabaseError extends PermanentError {
+  static override readonly name = 'VolatileDatabaseError';
   readonly errorCode = 'VOLATILE_DATABASE';
 
   constructor(readonly type: string) {

@@ -8,6 +8,7 @@ import { isMissingPackage } from '../system/load-package.js';
  * tokens among them, which have no place in a log.
  */
 export class DatabaseCallError extends RetryableError {
+  static override readonly name = 'DatabaseCallError';
   readonly errorCode = 'DATABASE_CALL_FAILED';
 
   constructor(
@@ -50,6 +51,7 @@ export type DatabaseRefusal = 'account' | 'database' | 'rights';
  * Like DatabaseCallError it keeps the driver's words and code and nothing else.
  */
 export class DatabaseRefusedError extends PermanentError {
+  static override readonly name = 'DatabaseRefusedError';
   readonly errorCode = 'DATABASE_REFUSED';
 
   constructor(
@@ -85,6 +87,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
 
 /** The package that talks to the database is not installed, or cannot be loaded. */
 export class DriverNotInstalledError extends PermanentError {
+  static override readonly name = 'DriverNotInstalledError';
   readonly errorCode = 'DRIVER_NOT_INSTALLED';
   /** The package to install. */
   readonly packageName: string;

@@ -6,6 +6,7 @@ export const REPLICA = 'replica';
 
 /** The database answered from a replica, whose rows may be older than what the primary has acknowledged. */
 export class ReplicaError extends RetryableError {
+  static override readonly name = 'ReplicaError';
   readonly errorCode = 'REPLICA';
 
   constructor() {
@@ -20,6 +21,7 @@ export class ReplicaError extends RetryableError {
 
 /** The server tells this account no term, and is known to have one: a failover would go unnoticed, or be seen at every look. */
 export class ServerHiddenError extends RetryableError {
+  static override readonly name = 'ServerHiddenError';
   readonly errorCode = 'SERVER_HIDDEN';
 
   constructor() {

@@ -11,6 +11,7 @@ export interface SqliteVersions {
 
 /** The installed better-sqlite3 would end this process with SIGSEGV when it is loaded, and has not been. */
 export class UnfitSqliteDriverError extends PermanentError {
+  static override readonly name = 'UnfitSqliteDriverError';
   readonly errorCode = 'UNFIT_SQLITE_DRIVER';
   /** The version of better-sqlite3. */
   readonly driver: string;

@@ -12,6 +12,7 @@ export type SupportedDatabase = (typeof SUPPORTED_DATABASES)[number];
 
 /** Worker ids and numbers cannot be kept in this database. */
 export class UnsupportedDatabaseError extends PermanentError {
+  static override readonly name = 'UnsupportedDatabaseError';
   readonly errorCode = 'UNSUPPORTED_DATABASE';
 
   constructor(

@@ -13,6 +13,7 @@ export const TABLE_NAME_RULE =
 
 /** The table name is not a plain identifier. */
 export class InvalidTableNameError extends PermanentError {
+  static override readonly name = 'InvalidTableNameError';
   readonly errorCode = 'INVALID_TABLE_NAME';
 
   constructor(readonly tableName: unknown) {

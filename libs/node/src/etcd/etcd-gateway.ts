@@ -16,6 +16,7 @@ import { hostTimers } from '../system/system-ports.js';
  * No etcd answered, or it could not serve. Whether the call was executed is unknown. Nothing of its outcome is used.
  */
 export class EtcdUnavailableError extends UnavailableError {
+  static override readonly name: string = 'EtcdUnavailableError';
   readonly errorCode = 'ETCD_UNAVAILABLE';
 
   constructor(what: string, cause: unknown) {
@@ -25,6 +26,7 @@ export class EtcdUnavailableError extends UnavailableError {
 
 /** etcd refuses the account, or the account may not do this; nothing was executed. */
 export class EtcdRefusedError extends PermanentError {
+  static override readonly name = 'EtcdRefusedError';
   readonly errorCode = 'ETCD_REFUSED';
 
   constructor(what: string, reason: string) {
@@ -93,6 +95,8 @@ const PERMISSION_DENIED = 7;
 
 /** etcd has answered, with an error of its own. */
 class EtcdAnswerError extends EtcdUnavailableError {
+  static override readonly name = 'EtcdAnswerError';
+
   constructor(
     what: string,
     reason: string,

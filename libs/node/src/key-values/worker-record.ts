@@ -178,6 +178,7 @@ const REMEDY =
 
 /** A key of a worker in etcd or NATS was lost, or has a text that Raindrop cannot have written. Nothing is guessed. */
 export class CorruptWorkerKeyError extends PermanentError {
+  static override readonly name = 'CorruptWorkerKeyError';
   readonly errorCode = 'CORRUPT_WORKER_KEY';
 
   constructor(

@@ -9,6 +9,7 @@ import { hostTimers } from '../system/system-ports.js';
  * No NATS answered, or it could not serve. Whether the call was executed is unknown. Nothing of its outcome is used.
  */
 export class NatsUnavailableError extends UnavailableError {
+  static override readonly name = 'NatsUnavailableError';
   readonly errorCode = 'NATS_UNAVAILABLE';
 
   constructor(what: string, cause: unknown) {
@@ -18,6 +19,7 @@ export class NatsUnavailableError extends UnavailableError {
 
 /** NATS refuses the account, or the account may not do this; nothing was executed. */
 export class NatsRefusedError extends PermanentError {
+  static override readonly name = 'NatsRefusedError';
   readonly errorCode = 'NATS_REFUSED';
 
   constructor(what: string, reason: string) {
@@ -30,6 +32,7 @@ export class NatsRefusedError extends PermanentError {
 
 /** The bucket, or the server, may lose what it has acknowledged; nothing was executed. */
 export class NatsBucketError extends PermanentError {
+  static override readonly name = 'NatsBucketError';
   readonly errorCode = 'NATS_BUCKET';
 
   constructor(

@@ -2,6 +2,7 @@ import { RaindropError } from '@raindrop/core';
 
 /** A flag, an option, a file or an ID is wrong. Exit code 2. */
 export class InputError extends RaindropError {
+  static override readonly name = 'InputError';
   readonly errorCode = 'CLI_INPUT';
 
   constructor(

@@ -157,6 +157,7 @@ export abstract class IssuingCalls implements IdCalls {
 
 /** Numbers from segments have no layout: their bits say nothing. */
 export class NoLayoutError extends PermanentError {
+  static override readonly name = 'NoLayoutError';
   readonly errorCode = 'NO_LAYOUT';
 
   constructor(readonly service: string) {
@@ -166,6 +167,7 @@ export class NoLayoutError extends PermanentError {
 
 /** The options of this service ask for no sharded IDs. */
 export class NoShardedIdsError extends PermanentError {
+  static override readonly name = 'NoShardedIdsError';
   readonly errorCode = 'NO_SHARDED_IDS';
 
   constructor(readonly service: string) {

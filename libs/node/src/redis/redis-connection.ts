@@ -135,6 +135,7 @@ function ownClient(target: RedisOptions | string, timeoutMs: number): Redis {
 
 /** Redis did not answer, or refused. Whether the command was executed is unknown. Nothing of its outcome is used. */
 export class RedisUnavailableError extends UnavailableError {
+  static override readonly name = 'RedisUnavailableError';
   readonly errorCode = 'REDIS_UNAVAILABLE';
 
   constructor(what: string, cause: unknown) {

@@ -23,6 +23,7 @@ export interface RemoteRefusal {
 
 /** The service refused. `errorCode`, message and `retryable` are those of its answer, where it has any. */
 export class RemoteIdsRefusedError extends RaindropError {
+  static override readonly name = 'RemoteIdsRefusedError';
   readonly errorCode: string = 'REMOTE_IDS_REFUSED';
   /** The HTTP status; undefined when none is known. */
   readonly status: number | undefined;
@@ -44,6 +45,7 @@ export class RemoteIdsRefusedError extends RaindropError {
 
 /** The answer is not one of an ID service. No ID of it is used. */
 export class InvalidRemoteAnswerError extends RetryableError {
+  static override readonly name = 'InvalidRemoteAnswerError';
   readonly errorCode = 'INVALID_REMOTE_ANSWER';
 
   /** @param what what is wrong with the answer; the message is `An answer from <source> <what>` */
@@ -60,6 +62,7 @@ export class InvalidRemoteAnswerError extends RetryableError {
  * its IDs may have been issued already.
  */
 export class StaleRemoteAnswerError extends RetryableError {
+  static override readonly name = 'StaleRemoteAnswerError';
   readonly errorCode = 'STALE_REMOTE_ANSWER';
 
   constructor(
@@ -76,6 +79,7 @@ export class StaleRemoteAnswerError extends RetryableError {
 
 /** The service makes IDs of another layout than this process expects. */
 export class RemoteLayoutError extends PermanentError {
+  static override readonly name = 'RemoteLayoutError';
   readonly errorCode = 'REMOTE_LAYOUT';
 
   constructor(

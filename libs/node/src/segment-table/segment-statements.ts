@@ -225,6 +225,7 @@ export interface SegmentRow {
 
 /** A row of a segment table has an unusable value; Raindrop does not guess. */
 export class CorruptSegmentRowError extends PermanentError {
+  static override readonly name = 'CorruptSegmentRowError';
   readonly errorCode = 'CORRUPT_SEGMENT_ROW';
 
   constructor(

@@ -40,6 +40,7 @@ const IDENTITY_CODE = 'raindrop.identity';
 
 /** The code cannot be a row's key. */
 export class UnstorableCodeError extends PermanentError {
+  static override readonly name = 'UnstorableCodeError';
   readonly errorCode = 'UNSTORABLE_CODE';
 
   constructor(

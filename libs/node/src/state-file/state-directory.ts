@@ -242,6 +242,7 @@ export async function fileSystemWarnings(path: string): Promise<readonly string[
 
 /** The state file has content that Raindrop has not written. Nothing is guessed, and nothing begins from zero. */
 export class StateFileCorruptError extends PermanentError {
+  static override readonly name = 'StateFileCorruptError';
   readonly errorCode = 'STATE_FILE_CORRUPT';
 
   constructor(
@@ -257,6 +258,7 @@ export class StateFileCorruptError extends PermanentError {
 
 /** The state file cannot be made, read or written where it is to be. */
 export class StateFileUnusableError extends PermanentError {
+  static override readonly name = 'StateFileUnusableError';
   readonly errorCode = 'STATE_FILE_UNUSABLE';
 
   constructor(

@@ -38,6 +38,7 @@ export type PeerName = keyof typeof SUPPORTED_PEERS;
 
 /** A package that an application has is of a version that Raindrop does not work with. */
 export class UnsupportedVersionError extends PermanentError {
+  static override readonly name = 'UnsupportedVersionError';
   readonly errorCode = 'UNSUPPORTED_VERSION';
   /** The name of the package. */
   readonly package: string;

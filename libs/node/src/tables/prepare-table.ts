@@ -163,6 +163,7 @@ export interface MissingParts {
 
 /** A table, or columns of it, are missing and may not be created. */
 export class TableMissingError extends PermanentError {
+  static override readonly name = 'TableMissingError';
   readonly errorCode = 'TABLE_MISSING';
   /** Which of Raindrop's tables it is. */
   readonly kind: TableKindName;
@@ -193,6 +194,7 @@ function cureFor({ name, preparedBy }: Table['kind']): string {
 
 /** There is a table of that name, and Raindrop did not make it or cannot use it. */
 export class NotOurTableError extends PermanentError {
+  static override readonly name = 'NotOurTableError';
   readonly errorCode = 'NOT_OUR_TABLE';
   /** Which of Raindrop's tables was expected there. */
   readonly kind: TableKindName;

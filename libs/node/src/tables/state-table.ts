@@ -20,6 +20,7 @@ const FORMAT = 1;
 
 /** A later release has changed the tables so that this one could not read them right. */
 export class TableFormatError extends PermanentError {
+  static override readonly name = 'TableFormatError';
   readonly errorCode = 'TABLE_FORMAT';
 
   constructor(

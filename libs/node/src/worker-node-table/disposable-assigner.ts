@@ -192,6 +192,7 @@ async function exists(path: string): Promise<boolean> {
 
 /** Every worker id of the range has been used by a start, and `disposable` uses none twice. */
 export class WorkerIdsUsedUpError extends PermanentError {
+  static override readonly name = 'WorkerIdsUsedUpError';
   readonly errorCode = 'WORKER_IDS_USED_UP';
 
   constructor(

@@ -31,6 +31,7 @@ import { HOLDER_LENGTH, layoutTableOf } from './worker-table.js';
 
 /** A row of the worker table holds a value that Raindrop cannot have written. Nothing is guessed. */
 export class CorruptWorkerRowError extends PermanentError {
+  static override readonly name = 'CorruptWorkerRowError';
   readonly errorCode = 'CORRUPT_WORKER_ROW';
 
   constructor(

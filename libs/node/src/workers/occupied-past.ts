@@ -128,6 +128,7 @@ function nameOf({ schema, name, column }: IdColumn): string {
 
 /** A table has an ID that a backfill could repeat. */
 export class PastOccupiedError extends PermanentError {
+  static override readonly name = 'PastOccupiedError';
   readonly errorCode = 'PAST_OCCUPIED';
 
   constructor(

@@ -70,6 +70,7 @@ export interface IssuerView {
 
 /** No table holds a worker history: no service has run with `workerHistory`. */
 export class NoWorkerHistoryError extends PermanentError {
+  static override readonly name = 'NoWorkerHistoryError';
   readonly errorCode = 'NO_WORKER_HISTORY';
 
   constructor(readonly table: string) {

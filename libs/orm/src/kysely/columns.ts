@@ -18,7 +18,7 @@ export interface SnowflakeColumns extends KeyOptions {
 
 /** Marks a parameter of a compiled query that becomes a new ID each time the query is sent. */
 export class NewId {
-  /** A log shows this alone. A `toJSON` would let `execute()` of mysql2 write the mark into a column of text. */
+  /** `compile()` shows this alone. A `toJSON` would let `execute()` of mysql2 write the mark into a column of text. */
   readonly newIdOf: string;
   readonly #keys: Keys;
   readonly #isOnlyKey: boolean;

@@ -35,17 +35,40 @@ type Options = Parameters<DatabaseConnection['executeQuery']>[1];
  * @param tellsKeys whether the database has no `returning`, and reports a key that it made as `insertId`
  */
 function fill(connection: DatabaseConnection, watched: ReadonlySet<string>, tellsKeys: boolean): void {
-  const execute = connection.executeQuery.bind(connection);
-  const stream = connection.streamQuery.bind(connection);
-  connection.executeQuery = async <R>(query: CompiledQuery, options?: Options) => {
+  replace(connection, 'executeQuery', (execute) => async <R>(query: CompiledQuery, options?: Options) => {
     const sent = await withIds(query, options);
     const result = exact(await execute<R>(sent, options), watched);
     return sent === query ? result : { ...result, insertId: insertIdOf(result, query, sent, tellsKeys) };
-  };
-  connection.streamQuery = async function* <R>(query: CompiledQuery, size: number, options?: Options) {
-    const sent = await withIds(query, options);
-    for await (const result of stream<R>(sent, size, options)) yield exact(result, watched);
-  };
+  });
+  replace(
+    connection,
+    'streamQuery',
+    (stream) =>
+      async function* <R>(query: CompiledQuery, size: number, options?: Options) {
+        const sent = await withIds(query, options);
+        for await (const result of stream<R>(sent, size, options)) yield exact(result, watched);
+      },
+  );
+}
+
+/**
+ * Replaces a method by what is made of it, now and whenever it is set. Kysely sets methods that log a query around these:
+ * the log then shows the IDs.
+ */
+function replace<Name extends 'executeQuery' | 'streamQuery'>(
+  connection: DatabaseConnection,
+  name: Name,
+  made: (method: DatabaseConnection[Name]) => DatabaseConnection[Name],
+): void {
+  const filling = (method: DatabaseConnection[Name]): DatabaseConnection[Name] =>
+    made(method.bind(connection) as DatabaseConnection[Name]);
+  let current = filling(connection[name]);
+  Object.defineProperty(connection, name, {
+    get: () => current,
+    set: (method: DatabaseConnection[Name]) => (current = filling(method)),
+    configurable: true,
+    enumerable: true,
+  });
 }
 
 /**

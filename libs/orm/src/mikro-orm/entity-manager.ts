@@ -140,14 +140,14 @@ function checkPivots(all: AllMeta): void {
     all instanceof Map
       ? [...(all as ReadonlyMap<unknown, Meta>).values()]
       : Object.values(all as Readonly<Record<string, Meta>>);
-  const problems = metas.flatMap(({ className, properties }) =>
+  const problems = metas.flatMap(({ tableName, properties }) =>
     Object.entries(properties).flatMap(([name, { kind, persist, pivotEntity }]) => {
       const pivot = metas.find(
         (each) => pivotEntity !== undefined && [each.class, each.className].includes(pivotEntity),
       );
       if (kind !== 'm:n' || persist === false || keysOf(pivot).length === 0) return [];
-      const given = pivot!.className;
-      return [{ option: `${className}.${name}`, given, message: PIVOT }];
+      const given = pivot!.tableName;
+      return [{ option: `${tableName}.${name}`, given, message: PIVOT }];
     }),
   );
   if (problems.length > 0) throw new ConfigurationError(problems);

@@ -4,6 +4,7 @@ import { ConfigurationError } from '@raindrop/core';
 import * as core from '@mikro-orm/core';
 import { helper, type Platform, Type, Utils } from '@mikro-orm/core';
 import { type KeyOptions, Keys } from '../ids.js';
+import type { Database } from '../precision.js';
 
 /** The type of the property: a string, unless the option `as` names another. */
 type KeyValue<Options extends KeyOptions> = Options extends { readonly as: 'bigint' }
@@ -136,7 +137,7 @@ class SnowflakeType extends Type<unknown, unknown> {
 
   /** In SQLite an `integer primary key` is the row id, and inserts that bypass us would get the next one. */
   override getColumnType(prop: core.EntityProperty, platform: Platform): string {
-    if (isSqlite(platform) && this.as !== 'number') return platform.getTextTypeDeclarationSQL(prop);
+    if (databaseOf(platform) === 'sqlite' && this.as !== 'number') return platform.getTextTypeDeclarationSQL(prop);
     return platform.getBigIntTypeDeclarationSQL(prop);
   }
 
@@ -158,9 +159,10 @@ class SnowflakeType extends Type<unknown, unknown> {
   }
 }
 
-/** Whether the database is SQLite or libSQL. */
-export function isSqlite(platform: object): boolean {
-  return /sqlite|libsql/i.test(platform.constructor.name);
+/** The database, by what it calls the smallest integer: a minifier shortens the names of MikroORM's classes. */
+export function databaseOf(platform: Platform): Database {
+  const type = platform.getTinyIntTypeDeclarationSQL({});
+  return type === 'integer' ? 'sqlite' : type === 'smallint' ? 'postgres' : 'mysql';
 }
 
 /** An entity, or data of one. */
@@ -168,7 +170,7 @@ export type Row = Record<string, unknown>;
 
 /** A primary key of ours, as MikroORM's metadata describes it. */
 export interface Key {
-  /** `Entity.property`. */
+  /** `table.property`. */
   readonly place: string;
   readonly name: string;
   readonly fieldNames: readonly string[];
@@ -196,7 +198,7 @@ export function keysOf(meta: Meta | undefined): Key[] {
   return (meta?.primaryKeys ?? []).flatMap((name) => {
     const prop = meta!.properties[name]!;
     const isOurs = prop.kind === 'scalar' && (prop.customType as object | undefined) && BRAND in prop.customType;
-    return isOurs ? [{ ...prop, place: `${meta!.className}.${name}` }] : [];
+    return isOurs ? [{ ...prop, place: `${meta!.tableName}.${name}` }] : [];
   });
 }
 

@@ -13,7 +13,7 @@ import {
   type PrecisionReport,
   selectOf,
 } from '../precision.js';
-import { isSqlite, type Key, keysOf, type Meta } from './key.js';
+import { databaseOf, type Key, keysOf, type Meta } from './key.js';
 
 /** A MikroORM of either version, on any database. */
 export interface MikroOrmLike {
@@ -64,11 +64,6 @@ interface SampledManager {
 
 function namedKey({ place, customType, columnTypes }: Key): NamedKey {
   return { place, source: customType.keys, isText: /text|char/i.test(columnTypes?.[0] ?? '') };
-}
-
-function databaseOf(platform: Platform): Database {
-  if (isSqlite(platform)) return 'sqlite';
-  return /my|maria/i.test(platform.constructor.name) ? 'mysql' : 'postgres';
 }
 
 function cure(database: Database, config: object): string {

@@ -42,7 +42,7 @@ function newId(): symbol {
 }
 
 interface StringifyOptions {
-  readonly field?: { readonly fieldName?: string; readonly Model?: { readonly name: string } };
+  readonly field?: { readonly fieldName?: string; readonly Model?: { readonly tableName: string } };
 }
 
 /** The type of the column. Sequelize's own classes of types are proxies, which cannot be extended. */
@@ -53,7 +53,7 @@ export class SnowflakeType {
   readonly keys: Keys;
 
   constructor(
-    /** `Model.attribute`, for messages. */
+    /** `table.attribute`, for messages. */
     place: string,
     private readonly options: KeyOptions | undefined,
     private readonly dialect?: string,
@@ -93,7 +93,7 @@ export class SnowflakeType {
   }
 
   private digitsOf(value: unknown, { field }: StringifyOptions): string {
-    const place = field?.Model === undefined ? this.keys.place : `${field.Model.name}.${field.fieldName}`;
+    const place = field?.Model === undefined ? this.keys.place : `${field.Model.tableName}.${field.fieldName}`;
     if (isId(value)) return this.keys.form.compare(value, place) as string;
     throw new InvalidIdError('id', value, 'a text, a bigint or a number', place);
   }
@@ -121,7 +121,7 @@ export function isMysql(dialect: string | undefined): boolean {
 
 /** An attribute that holds IDs. */
 export interface Key {
-  /** `Model.attribute`. */
+  /** `table.attribute`. */
   readonly place: string;
   readonly name: string;
   /** The column. */
@@ -147,16 +147,16 @@ const known = new WeakMap<Attributes, readonly Key[]>();
 
 /** The attributes of a model that hold IDs. It is asked for every instance. */
 export function idsOf({
-  name,
+  tableName,
   tableAttributes,
 }: {
-  readonly name: string;
+  readonly tableName: string;
   tableAttributes: Attributes;
 }): readonly Key[] {
   const before = known.get(tableAttributes);
   if (before !== undefined) return before;
   const found = Object.entries(tableAttributes).flatMap(([attribute, { type, defaultValue, field }]) => {
-    const place = `${name}.${attribute}`;
+    const place = `${tableName}.${attribute}`;
     const isFilled = defaultValue === newId;
     return type instanceof SnowflakeType ? [{ place, name: attribute, field: field ?? attribute, type, isFilled }] : [];
   });

@@ -27,7 +27,7 @@ function guard(given: ModelStatic<never>): void {
   const { sequelize, rawAttributes } = model;
   for (const [name, attribute] of Object.entries(rawAttributes)) {
     if (!(attribute.type instanceof SnowflakeType)) continue;
-    const type = attribute.type.in(sequelize.getDialect(), `${model.name}.${name}`);
+    const type = attribute.type.in(sequelize.getDialect(), `${model.tableName}.${name}`);
     // A copy: two models may be made of the same attributes. A column that counts would fill what is left out.
     rawAttributes[name] = { ...attribute, type, autoIncrement: false };
     if (model.autoIncrementAttribute === name) model.autoIncrementAttribute = null;

@@ -3,6 +3,7 @@ import { driverCodeOf, gaveWay } from '@raindrop/node/internal';
 
 /** The template of business numbers has no meaning. */
 export class InvalidNumberTemplateError extends RaindropError {
+  static override readonly name = 'InvalidNumberTemplateError';
   readonly errorCode = 'INVALID_NUMBER_TEMPLATE';
 
   constructor(
@@ -22,6 +23,7 @@ export class InvalidNumberTemplateError extends RaindropError {
 
 /** The EntityManager is in no transaction, or the database has ended its transaction. */
 export class TransactionRequiredError extends RaindropError {
+  static override readonly name = 'TransactionRequiredError';
   readonly errorCode = 'TRANSACTION_REQUIRED';
 
   constructor(
@@ -44,6 +46,7 @@ const WHY = {
 
 /** The next number has more digits than the template gives it. Nothing was consumed, and the transaction can go on. */
 export class BusinessNumbersExhaustedError extends RaindropError {
+  static override readonly name = 'BusinessNumbersExhaustedError';
   readonly errorCode = 'BUSINESS_NUMBERS_EXHAUSTED';
 
   constructor(
@@ -64,6 +67,7 @@ export class BusinessNumbersExhaustedError extends RaindropError {
 
 /** The series was numbered with another `resetBy` before: starting it anew could repeat numbers. Nothing was consumed. */
 export class NumberResetChangedError extends RaindropError {
+  static override readonly name = 'NumberResetChangedError';
   readonly errorCode = 'NUMBER_RESET_CHANGED';
 
   constructor(
@@ -88,6 +92,7 @@ export class NumberResetChangedError extends RaindropError {
  * was allocated; the whole transaction has to be run again.
  */
 export class BusinessNumberConflictError extends RaindropError {
+  static override readonly name = 'BusinessNumberConflictError';
   readonly errorCode = 'BUSINESS_NUMBER_CONFLICT';
 
   constructor(

@@ -126,9 +126,9 @@ class DataSourceDriver implements Driver {
   }
 }
 
-/** By its name: the application may have another copy of TypeORM. */
+/** By its text: the application may have another copy of TypeORM, and a minifier shortens the names of classes. */
 function isMissingDriver(error: unknown): boolean {
-  return error instanceof Error && error.constructor.name === 'DriverPackageNotInstalledError';
+  return error instanceof Error && error.message.includes('package has not been found installed');
 }
 
 type Options = Readonly<Record<string, unknown>>;

@@ -194,6 +194,7 @@ class TransactionGuard {
 
 /** SQLite has rolled back by itself the transaction that a statement was to be a part of. Nothing of it was written. */
 export class TransactionLostError extends RaindropError {
+  static override readonly name = 'TransactionLostError';
   readonly errorCode = 'TRANSACTION_LOST';
 
   constructor() {

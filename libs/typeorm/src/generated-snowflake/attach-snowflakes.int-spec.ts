@@ -65,7 +65,7 @@ describe.each(databaseKinds)('attachSnowflakes on %s', (kind) => {
     expect(subscribers).toHaveLength(0);
     const failure = await failureOf(() => dataSource.manager.save(new Item()));
     expect(failure).toBeInstanceOf(SnowflakeNotAssignedError);
-    expect(failure).toMatchObject({ service: 'default', column: 'Item.id' });
+    expect(failure).toMatchObject({ service: 'default', column: 'item.id' });
 
     attachSnowflakes(dataSource, snowflakeSource()).detach();
   });
@@ -165,7 +165,7 @@ describe.each(databaseKinds)('attachSnowflakes on %s', (kind) => {
     const { detach } = attachSnowflakes(dataSource, snowflakeSource());
     const failure = await failureOf(() => dataSource.manager.insert(Item, { id: (2 ** 60) as unknown as string }));
     expect(failure).toBeInstanceOf(UnsafeSnowflakeError);
-    expect(failure).toMatchObject({ column: 'Item.id', origin: 'application' });
+    expect(failure).toMatchObject({ column: 'item.id', origin: 'application' });
     detach();
   });
 
@@ -180,7 +180,7 @@ describe.each(databaseKinds)('attachSnowflakes on %s', (kind) => {
     attachSnowflakes(other, snowflakeSource('default', { layout: still }), { mode: 'warn', warn: () => {} });
     const failure = await failureOf(() => other.manager.save(new Small()));
     expect(failure).toBeInstanceOf(UnsafeSnowflakeError);
-    expect(failure).toMatchObject({ column: 'Small.id', origin: 'source' });
+    expect(failure).toMatchObject({ column: 'small.id', origin: 'source' });
     expect(await other.manager.count(Small)).toBe(0);
     await other.destroy();
   });
@@ -229,7 +229,7 @@ describe('exact IDs with drivers that round', () => {
     await dataSource.manager.insert(Item, { id });
     const failure = await failureOf(() => dataSource.manager.findOneBy(Item, { id }));
     expect(failure).toBeInstanceOf(UnsafeSnowflakeError);
-    expect(failure).toMatchObject({ column: 'Item.id', origin: 'database' });
+    expect(failure).toMatchObject({ column: 'item.id', origin: 'database' });
     await dataSource.destroy();
     await database.drop();
   });

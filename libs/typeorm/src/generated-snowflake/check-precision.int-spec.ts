@@ -48,7 +48,7 @@ describe.each(databaseKinds)('The precision of a DataSource on %s', (kind) => {
   it('is exact as the drivers are, with and without a service, which stays as it was', async () => {
     const dataSource = await open([Parcel, Ticket]);
     const layout = { bits: 53, safeUntil: null } as Layout;
-    const both = { exact: ['Parcel.id', 'Ticket.id'], warnings: [] };
+    const both = { exact: ['parcel.id', 'ticket.id'], warnings: [] };
     expect(await checkPrecision(dataSource, { layout })).toEqual(both);
     expect(attachedTo(dataSource)).toEqual([]);
     attachSnowflakes(dataSource, snowflakeSource());
@@ -65,7 +65,7 @@ describe.each(databaseKinds)('The precision of a DataSource on %s', (kind) => {
       mysql: 'bigint AUTO_INCREMENT',
     };
     await dataSource.query(`CREATE TABLE parcel (id ${key[kind]} PRIMARY KEY)`);
-    const filled = { exact: ['Parcel.id'], warnings: [expect.stringMatching(/^Parcel\.id .*still fills parcel\.id/)] };
+    const filled = { exact: ['parcel.id'], warnings: [expect.stringMatching(/^Parcel\.id .*still fills parcel\.id/)] };
     expect(await checkPrecision(dataSource)).toEqual(filled);
     attachSnowflakes(dataSource, snowflakeSource());
     expect(await checkPrecision(dataSource)).toEqual(filled);
@@ -81,7 +81,7 @@ describe.each(databaseKinds)('The precision of a DataSource on %s', (kind) => {
     const dataSource = await open([Parcel], rounding ?? { extra: { typeCast } });
     if (kind === 'sqlite') {
       // Attaching makes it exact.
-      expect(await checkPrecision(dataSource)).toMatchObject({ exact: ['Parcel.id'] });
+      expect(await checkPrecision(dataSource)).toMatchObject({ exact: ['parcel.id'] });
       return;
     }
     await expect(checkPrecision(dataSource)).rejects.toMatchObject({
@@ -100,7 +100,7 @@ describe.each(databaseKinds)('The precision of a DataSource on %s', (kind) => {
 
   it('tells of other problems of the columns, and refuses to say anything of no column', async () => {
     const layout = { bits: 63, safeUntil: new Date(0) } as Layout;
-    await expect(checkPrecision(await open([Ticket]), { layout })).rejects.toThrow(/Ticket\.id .*passed 2\^53 - 1/);
+    await expect(checkPrecision(await open([Ticket]), { layout })).rejects.toThrow(/ticket\.id .*passed 2\^53 - 1/);
     await expect(checkPrecision(await open([Plain]))).rejects.toMatchObject({ errorCode: 'CONFIGURATION' });
     const closed = new DataSource({ ...database.options, entities: [Parcel] });
     await expect(checkPrecision(closed)).rejects.toMatchObject({ errorCode: 'DATA_SOURCE_NOT_INITIALIZED' });

@@ -15,7 +15,7 @@ export interface PrecisionOptions {
 
 /** The result of {@link checkPrecision} if no column loses digits. */
 export interface PrecisionReport {
-  /** The columns whose largest ID came back digit for digit, as `Order.id`. */
+  /** The columns whose largest ID came back digit for digit, as `orders.id`. */
   readonly exact: readonly string[];
   /** Problems that do not stop a start. */
   readonly warnings: readonly string[];

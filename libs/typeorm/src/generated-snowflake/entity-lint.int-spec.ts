@@ -117,14 +117,14 @@ describe.each(databaseKinds)('The lint of entities on %s', (kind) => {
   };
 
   it.each<[string, Entities, string, RegExp]>([
-    ['a number key when the layout is past 2^53', [NumberKey], 'NumberKey.id', /passed 2\^53 - 1 at 20/],
-    ['a bigint key with relations', [BigintKey, BigintChild], 'BigintKey.id', /key of an entity with relations/],
-    ['a column that is a foreign key, too', [SharedKey, Item], 'SharedKey.id', /is a foreign key/],
+    ['a number key when the layout is past 2^53', [NumberKey], 'number_key.id', /passed 2\^53 - 1 at 20/],
+    ['a bigint key with relations', [BigintKey, BigintChild], 'bigint_key.id', /key of an entity with relations/],
+    ['a column that is a foreign key, too', [SharedKey, Item], 'shared_key.id', /is a foreign key/],
     ['another column type', [textSchema], 'text.id', /type is 'varchar'/],
     ...(kind === 'postgres'
       ? [
           ['a generated column', [TwiceGenerated], 'TwiceGenerated.twice', /generates this column as well/] as never,
-          ['a generated key beside', [LeftBeside], 'LeftBeside.id', /'pk', which the database generates, is/] as never,
+          ['a generated key beside', [LeftBeside], 'left_beside.id', /'pk', which the database generates, is/] as never,
         ]
       : []),
   ])('refuses %s: entity, property, driver and cure', async (_, entities, place, reason) => {
@@ -165,7 +165,7 @@ describe.each(databaseKinds)('The lint of entities on %s', (kind) => {
     const { detach } = attachSnowflakes(dataSource, snowflakeSource(), lint('warn'));
     expect(logged).toEqual([
       expect.stringMatching(
-        /^NumberKey\.id \(.+\): .+\. Make the property a string, or .+ layout: 'number', for new tables\.$/,
+        /^number_key\.id \(.+\): .+\. Make the property a string, or .+ layout: 'number', for new tables\.$/,
       ),
     ]);
     expect((await dataSource.manager.save(new Item())).id).toMatch(/^\d+$/);

@@ -4,7 +4,9 @@ import { RaindropError } from '@raindrop/core';
 export interface EntityProblem {
   /** A `warning` is logged and never stops a start. */
   readonly severity: 'error' | 'warning';
+  /** The name of its class. A minifier shortens it: messages name the table. */
   readonly entity: string;
+  readonly table: string;
   readonly property: string;
   /** TypeORM's name of the database type. */
   readonly driver: string;
@@ -27,6 +29,7 @@ export const STRICT_LINT: EntityLint = {
 
 /** The IDs of some columns would be lost, rounded or refused later. Nothing was attached, or by an insert nothing was written. */
 export class EntityLintError extends RaindropError {
+  static override readonly name = 'EntityLintError';
   readonly errorCode = 'ENTITY_LINT';
 
   constructor(readonly problems: readonly EntityProblem[]) {
@@ -46,8 +49,8 @@ export function report(problems: readonly EntityProblem[], { mode, warn }: Entit
   for (const each of problems) warn(describeProblem(each));
 }
 
-function describeProblem({ entity, property, driver, problem, cure }: EntityProblem): string {
-  return `${entity}.${property} (${driver}): ${problem}. ${cure}.`;
+function describeProblem({ table, property, driver, problem, cure }: EntityProblem): string {
+  return `${table}.${property} (${driver}): ${problem}. ${cure}.`;
 }
 
 /** Says that the application's connection does not return an ID as it is. */

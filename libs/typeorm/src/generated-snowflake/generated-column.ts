@@ -108,8 +108,9 @@ export function ownsColumn(metadata: EntityMetadata, column: ColumnMetadata): bo
   return target === column.target || target.prototype instanceof column.target;
 }
 
+/** A minifier shortens the names of classes, and a table keeps its own. */
 function placeOf(column: ColumnMetadata): string {
-  return `${column.entityMetadata.name}.${column.propertyPath}`;
+  return `${column.entityMetadata.tablePath}.${column.propertyPath}`;
 }
 
 /** The columns of a DataSource that hold IDs of one service. */

@@ -40,7 +40,8 @@ export function GeneratedSnowflake(options: GeneratedSnowflakeOptions = {}): Pro
     refuseSecondColumn(target, property, place);
     const declared = declaredProperty(target, property, place);
     const isTypeLost = !Reflect.hasMetadata('design:type', target, property);
-    Column(snowflakeColumnOptions(options, place, declared, isTypeLost))(target, property);
+    const placeLater = (): string => `${tableNameOf(target.constructor)}.${String(property)}`;
+    Column(snowflakeColumnOptions(options, place, declared, isTypeLost, placeLater))(target, property);
   };
 }
 
@@ -53,6 +54,11 @@ function refuseStandardDecorator(target: object | undefined, property: unknown):
     'the compiler has not set experimentalDecorators, which TypeORM and Nest require. Set "experimentalDecorators" and ' +
       '"emitDecoratorMetadata" to true in compilerOptions of tsconfig.json',
   );
+}
+
+/** The name that `@Entity()` gives the table; without one, that of the class, of which TypeORM makes the table's. */
+function tableNameOf(entity: object & { readonly name: string }): string {
+  return getMetadataArgsStorage().tables.find(({ target }) => target === entity)?.name ?? entity.name;
 }
 
 /** With two column decorators, TypeORM silently uses the first one that runs, which is the lower one. */
@@ -135,6 +141,7 @@ function readProperty(reader: OptionReader, name: string, { declared }: Declared
  * @param place `Entity.property`, for messages
  * @param declared what the property's declared type says, if anything
  * @param isTypeLost whether that could not be found out
+ * @param placeLater `table.property`, once the classes have been declared
  * @throws UnsupportedColumnError with every problem
  */
 function snowflakeColumnOptions(
@@ -142,6 +149,7 @@ function snowflakeColumnOptions(
   place: string,
   declared?: IdProperty,
   isTypeLost = false,
+  placeLater = (): string => place,
 ): FreeOptions & { type: 'bigint'; primary: boolean; update: false; transformer: SnowflakeTransformer } {
   guardSynchronize();
   const reader = new OptionReader(options);
@@ -154,7 +162,7 @@ function snowflakeColumnOptions(
   finish(reader, place);
 
   const isLost = isTypeLost && options.as === undefined && form.prefix === undefined;
-  const transformer = new SnowflakeTransformer({ place, ...form, ...(isLost && { isTypeLost: true }) });
+  const transformer = new SnowflakeTransformer({ place: placeLater, ...form, ...(isLost && { isTypeLost: true }) });
   return { ...column, primary, type: 'bigint', update: false, transformer };
 }
 

@@ -275,7 +275,7 @@ describe.each(databaseKinds)('@GeneratedSnowflake() on %s', (kind) => {
       (error: unknown) => error,
     );
     expect(failure).toBeInstanceOf(SnowflakeNotAssignedError);
-    expect(failure).toMatchObject({ service: 'default', column: 'Tag.id', retryable: false });
+    expect(failure).toMatchObject({ service: 'default', column: 'tag.id', retryable: false });
     expect(await dataSource.getRepository(Tag).countBy({ name: 'silent' })).toBe(0);
   });
 

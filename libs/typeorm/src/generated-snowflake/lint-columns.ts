@@ -137,6 +137,7 @@ function problemOf(column: ColumnMetadata, { options }: DataSource, found: Fault
   return {
     ...found,
     entity: column.entityMetadata.name,
+    table: column.entityMetadata.tablePath,
     property: column.propertyPath,
     driver: options.type,
   };

@@ -102,9 +102,9 @@ describe.each(databaseKinds)('The columns as they are on %s', (kind) => {
     const failure = await look(dataSource);
     expect(failure).toMatchObject({ errorCode: 'ENTITY_LINT', retryable: false });
     expect(failure!.problems.map(({ entity, property }) => `${entity}.${property}`).sort()).toEqual([
-      'Item.id',
+      'item.id',
       'Item.order.id',
-      'Order.id',
+      'orders.id',
     ]);
     const [order] = failure!.problems.filter(({ entity }) => entity === 'Order');
     expect(order!.problem).toMatch(/^its column orders\.order_id is (int|real)/i);
@@ -213,7 +213,7 @@ describe.each(databaseKinds)('The columns as they are on %s', (kind) => {
     expect(await look(dataSource)).toBeUndefined();
     expect(logged).toHaveLength(1);
     expect(logged[0]).toMatch(
-      /^Order\.id \(.*\): the database still fills orders\.order_id \(.*\): an insert that bypasses Raindrop/,
+      /^orders\.id \(.*\): the database still fills orders\.order_id \(.*\): an insert that bypasses Raindrop/,
     );
     if (cure === undefined) {
       expect(logged[0]).toMatch(/make the table anew with "order_id" bigint NOT NULL/);

@@ -197,7 +197,8 @@ function problemOf(
   cure: string,
 ): EntityProblem {
   const { entityMetadata, propertyPath } = column;
-  return { severity, entity: entityMetadata.name, property: propertyPath, driver: options.type, problem, cure };
+  const { name: entity, tablePath: table } = entityMetadata;
+  return { severity, entity, table, property: propertyPath, driver: options.type, problem, cure };
 }
 
 /** The one query of a database; undefined for those whose catalogue is not known here. */

@@ -43,7 +43,6 @@ describe('@GeneratedSnowflake() options', () => {
   it('hands TypeORM its own options, and keeps service and code', () => {
     expect(column('number')).toMatchObject({ primary: false, nullable: true, name: 'n', unique: true });
     expect(markOf(column('big').transformer)).toMatchObject({
-      place: 'Sample.big',
       service: 'orders',
       code: 'invoice',
       as: 'bigint',

@@ -2,6 +2,7 @@ import { RaindropError } from '@raindrop/core';
 
 /** `@GeneratedSnowflake()` cannot work with a column or with an option. */
 export class UnsupportedColumnError extends RaindropError {
+  static override readonly name = 'UnsupportedColumnError';
   readonly errorCode = 'UNSUPPORTED_COLUMN';
 
   constructor(
@@ -18,11 +19,12 @@ export type NotAssignedCause = 'unattached' | 'silent' | 'column-list' | 'twice'
 
 /** An insert reached the database layer without an ID: nothing had filled the column. Nothing was written. */
 export class SnowflakeNotAssignedError extends RaindropError {
+  static override readonly name = 'SnowflakeNotAssignedError';
   readonly errorCode = 'SNOWFLAKE_NOT_ASSIGNED';
 
   constructor(
     readonly service: string,
-    /** `Entity.property`. */
+    /** `table.property`. */
     readonly column: string,
     /**
      * `unattached`: no service fills this DataSource. `silent`: this way of inserting calls no subscribers.
@@ -61,6 +63,7 @@ const WAY_OUT: Readonly<Record<NotAssignedCause, (service: string, column: strin
 
 /** `attachSnowflakes` was given a DataSource that has no metadata yet. */
 export class DataSourceNotInitializedError extends RaindropError {
+  static override readonly name = 'DataSourceNotInitializedError';
   readonly errorCode = 'DATA_SOURCE_NOT_INITIALIZED';
 
   constructor(readonly service: string) {
@@ -74,6 +77,7 @@ export class DataSourceNotInitializedError extends RaindropError {
 
 /** Another service of the same name fills the columns of this DataSource already. */
 export class AlreadyAttachedError extends RaindropError {
+  static override readonly name = 'AlreadyAttachedError';
   readonly errorCode = 'ALREADY_ATTACHED';
 
   constructor(readonly service: string) {
@@ -87,6 +91,7 @@ export class AlreadyAttachedError extends RaindropError {
 
 /** An entity was to be given an ID that has no column for one here. */
 export class UnknownEntityError extends RaindropError {
+  static override readonly name = 'UnknownEntityError';
   readonly errorCode = 'UNKNOWN_ENTITY';
 
   constructor(
@@ -103,6 +108,7 @@ export class UnknownEntityError extends RaindropError {
 
 /** `SnowflakeBetween()` reached a database without having become IDs. */
 export class UnresolvedRangeError extends RaindropError {
+  static override readonly name = 'UnresolvedRangeError';
   readonly errorCode = 'UNRESOLVED_RANGE';
 
   constructor() {
@@ -125,6 +131,7 @@ export interface UnmigratedTable {
 
 /** `synchronize` of TypeORM would lose keys of rows. It was stopped before it changed anything. */
 export class UnmigratedTableError extends RaindropError {
+  static override readonly name = 'UnmigratedTableError';
   readonly errorCode = 'UNMIGRATED_TABLE';
 
   constructor(

@@ -6,7 +6,7 @@ import { IdForm, type IdProperty } from '@raindrop/core/internal';
 import { markOf, SnowflakeTransformer } from './snowflake-transformer.js';
 
 const transformer = (as: IdProperty = 'string', prefix?: string): SnowflakeTransformer =>
-  new SnowflakeTransformer({ place: 'Order.id', service: 'default', code: undefined, as, prefix });
+  new SnowflakeTransformer({ place: () => 'orders.id', service: 'default', code: undefined, as, prefix });
 const id = 9_007_199_254_740_993n;
 
 describe('SnowflakeTransformer', () => {

@@ -10,7 +10,7 @@ export class IdTransformer implements ValueTransformer {
     readonly form: IdForm,
     /** Undefined for numbers from segments, which hold no time, and while no service is attached. */
     readonly layout?: Layout,
-    /** `Entity.property`. */
+    /** `table.property`. */
     readonly place?: string,
   ) {}
 
@@ -36,8 +36,8 @@ function isOperator(value: unknown): value is FindOperator<unknown> {
 
 /** A column's requirements for its IDs. */
 export interface SnowflakeMark {
-  /** `Entity.property`, as far as it is known where the column is declared. */
-  readonly place: string;
+  /** `table.property`, as far as it is known when it is asked. */
+  readonly place: () => string;
   readonly service: string;
   readonly code: string | undefined;
   readonly as: IdProperty;
@@ -74,7 +74,7 @@ export class SnowflakeTransformer extends IdTransformer {
 
   private refuse(): never {
     const { service, place } = this[MARK];
-    throw new SnowflakeNotAssignedError(service, place, 'unattached');
+    throw new SnowflakeNotAssignedError(service, place(), 'unattached');
   }
 }
 

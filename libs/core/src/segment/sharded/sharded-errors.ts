@@ -6,6 +6,7 @@ export const MAX_GATE_PASS_LENGTH = 512;
 
 /** The sharded IDs have not been started, or the table has not been read yet. */
 export class ShardedIdsNotReadyError extends RetryableError {
+  static override readonly name = 'ShardedIdsNotReadyError';
   readonly errorCode = 'SHARDED_IDS_NOT_READY';
   /** The number that this error has in the original service. */
   readonly legacyCode = -1;
@@ -22,6 +23,7 @@ export class ShardedIdsNotReadyError extends RetryableError {
 
 /** The table has no rows for this app: it was never registered, or it was removed. */
 export class UnknownAppError extends PermanentError {
+  static override readonly name = 'UnknownAppError';
   readonly errorCode = 'UNKNOWN_APP';
   /** The number that this error has in the original service. */
   readonly legacyCode = -2;
@@ -33,6 +35,7 @@ export class UnknownAppError extends PermanentError {
 
 /** The app is registered, and the row of one of its shards is missing. */
 export class UnknownShardError extends PermanentError {
+  static override readonly name = 'UnknownShardError';
   readonly errorCode = 'UNKNOWN_SHARD';
   /** The number that this error has in the original service. */
   readonly legacyCode = -3;
@@ -47,6 +50,7 @@ export class UnknownShardError extends PermanentError {
 
 /** No number of this app's shard is at hand; `cause` says why, and whether waiting helps. */
 export class NoShardedIdLeftError extends RetryableError {
+  static override readonly name = 'NoShardedIdLeftError';
   readonly errorCode = 'NO_SHARDED_ID_LEFT';
   /** The number that this error has in the original service. */
   readonly legacyCode = -4;
@@ -62,6 +66,7 @@ export class NoShardedIdLeftError extends RetryableError {
 
 /** The app is not an integer from 0 to 255. */
 export class InvalidAppError extends PermanentError {
+  static override readonly name = 'InvalidAppError';
   readonly errorCode = 'INVALID_APP';
 
   constructor(readonly given: unknown) {
@@ -71,6 +76,7 @@ export class InvalidAppError extends PermanentError {
 
 /** The gate pass is not a text of 1 to 512 characters. The value stays out of the message: it may be a phone number. */
 export class InvalidGatePassError extends PermanentError {
+  static override readonly name = 'InvalidGatePassError';
   readonly errorCode = 'INVALID_GATE_PASS';
 
   constructor(given: unknown) {

@@ -24,6 +24,7 @@ const SHARD_STEP = 256;
 
 /** The parts make no sharded ID. */
 export class InvalidShardedIdPartError extends PermanentError {
+  static override readonly name = 'InvalidShardedIdPartError';
   readonly errorCode = 'INVALID_SHARDED_ID_PART';
 
   constructor(

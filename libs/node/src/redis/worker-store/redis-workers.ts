@@ -63,6 +63,7 @@ export function redisWorkersOf(options: RedisWorkersOptions, leastReachMs: numbe
 
 /** The key exists already in which worker ids were to begin. */
 export class RedisWorkersInUseError extends PermanentError {
+  static override readonly name = 'RedisWorkersInUseError';
   readonly errorCode = 'REDIS_WORKERS_IN_USE';
 
   constructor(

@@ -4,6 +4,7 @@ import { safeInteger } from '../../database/sql-values.js';
 
 /** The field of a worker in Redis holds a text that Raindrop cannot have written. Nothing is guessed. */
 export class CorruptRedisWorkerError extends PermanentError {
+  static override readonly name = 'CorruptRedisWorkerError';
   readonly errorCode = 'CORRUPT_REDIS_WORKER';
 
   constructor(
