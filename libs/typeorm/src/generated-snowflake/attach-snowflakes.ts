@@ -55,7 +55,7 @@ export function attachSnowflakes(
   const restore = columns.map(takeColumn);
   const { subscribers } = dataSource;
   const statements = {
-    guard: new InsertGuard(generated),
+    guard: new InsertGuard(dataSource, generated),
     typed: new TypedParameters(dataSource, columns),
   };
   const subscriber = new SnowflakeSubscriber(source, columnsByEntity(dataSource, generated), statements, () => {

@@ -4,6 +4,10 @@ import {
   DataSource,
   Entity,
   EntitySchema,
+  JoinColumn,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
   Not,
   PrimaryGeneratedColumn,
   TableInheritance,
@@ -48,6 +52,41 @@ class CardPayment extends Payment {
   authorisation!: string;
 }
 
+@Entity()
+class Tag {
+  @GeneratedSnowflake()
+  id!: string;
+}
+
+@Entity()
+class Post {
+  @GeneratedSnowflake()
+  id!: string;
+
+  @ManyToMany(() => Tag)
+  @JoinTable({
+    name: 'tagging',
+    synchronize: false,
+    joinColumn: { name: 'post_id' },
+    inverseJoinColumn: { name: 'tag_id' },
+  })
+  tags?: Tag[];
+}
+
+@Entity()
+class Tagging {
+  @GeneratedSnowflake()
+  id!: string;
+
+  @ManyToOne(() => Post)
+  @JoinColumn({ name: 'post_id' })
+  post!: Post;
+
+  @ManyToOne(() => Tag)
+  @JoinColumn({ name: 'tag_id' })
+  tag!: Tag;
+}
+
 const noteSchema = new EntitySchema<{ id: string; title: string }>({
   name: 'note',
   columns: { id: snowflakeColumn(), title: { type: 'varchar', length: 40 } },
@@ -59,7 +98,7 @@ describe.each(databaseKinds)('A list of columns without the ID on %s', (kind) =>
 
   beforeAll(async () => {
     database = await testDatabase(kind);
-    const entities = [Order, Ticket, Payment, CardPayment, noteSchema];
+    const entities = [Order, Ticket, Payment, CardPayment, Tag, Post, Tagging, noteSchema];
     // One connection: a refusal that kept it would stop every test that follows.
     const pool = { extra: kind === 'postgres' ? { max: 1 } : { connectionLimit: 1 } };
     const options = { ...database.options, ...(kind === 'sqlite' ? {} : pool), entities, synchronize: true };
@@ -154,6 +193,26 @@ describe.each(databaseKinds)('A list of columns without the ID on %s', (kind) =>
     const payment = await dataSource.manager.save(new Payment());
     await dataSource.manager.save(new CardPayment());
     expect(await dataSource.getRepository(Payment).existsBy({ id: payment.id })).toBe(true);
+  });
+
+  it('names the entity to save where a many-to-many writes into its table', async () => {
+    const tag = await dataSource.manager.save(new Tag());
+    const post = await dataSource.manager.save(new Post());
+    const failure: unknown = await dataSource.manager
+      .save(Object.assign(post, { tags: [tag] }))
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(SnowflakeNotAssignedError);
+    expect(failure).toMatchObject({ why: 'join-table', column: 'Tagging.id', relation: 'Post.tags' });
+    expect((failure as Error).message).toMatch(/: Post\.tags is .* table of Tagging.* save a Tagging/);
+    const add = dataSource.createQueryBuilder().relation(Post, 'tags').of(post).add(tag);
+    await expect(add).rejects.toMatchObject({ why: 'join-table' });
+    expect(await dataSource.getRepository(Tagging).count()).toBe(0);
+
+    await dataSource.manager.save(Tagging, { post: { id: post.id }, tag });
+    const found = await dataSource.manager.findOneOrFail(Post, { where: { id: post.id }, relations: { tags: true } });
+    expect(found.tags).toEqual([tag]);
+    await dataSource.manager.save(Object.assign(found, { tags: [] }));
+    expect(await dataSource.getRepository(Tagging).count()).toBe(0);
   });
 
   it('is no concern of other tables', async () => {

@@ -15,7 +15,7 @@ export class UnsupportedColumnError extends RaindropError {
 }
 
 /** The cause says why an insert came without an ID. */
-export type NotAssignedCause = 'unattached' | 'silent' | 'column-list' | 'twice' | 'frozen';
+export type NotAssignedCause = 'unattached' | 'silent' | 'column-list' | 'join-table' | 'twice' | 'frozen';
 
 /** An insert reached the database layer without an ID: nothing had filled the column. Nothing was written. */
 export class SnowflakeNotAssignedError extends RaindropError {
@@ -28,17 +28,25 @@ export class SnowflakeNotAssignedError extends RaindropError {
     readonly column: string,
     /**
      * `unattached`: no service fills this DataSource. `silent`: this way of inserting calls no subscribers.
-     * `column-list`: the statement names its columns, and not this one. `twice`: one object was to become two rows.
-     * `frozen`: the object takes no property.
+     * `column-list`: the statement names its columns, and not this one. `join-table`: TypeORM inserts the links of a
+     * many-to-many relation into the table of the column's entity. `twice`: one object was to become two rows. `frozen`:
+     * the object takes no property.
      */
     readonly why: NotAssignedCause,
     cause?: unknown,
+    /** The many-to-many relation whose link was to be inserted, such as `Post.tags`; only where `why` is `join-table`. */
+    readonly relation?: string,
   ) {
-    super(`${column} was inserted without an ID` + WAY_OUT[why](service, column), { retryable: false, cause });
+    super(`${column} was inserted without an ID` + WAY_OUT[why](service, column, relation), {
+      retryable: false,
+      cause,
+    });
   }
 }
 
-const WAY_OUT: Readonly<Record<NotAssignedCause, (service: string, column: string) => string>> = {
+type WayOut = (service: string, column: string, relation: string | undefined) => string;
+
+const WAY_OUT: Readonly<Record<NotAssignedCause, WayOut>> = {
   unattached: (service) =>
     `, because service '${service}' is not attached to its DataSource. Import ` +
     `RaindropModule.forRoot(${service === 'default' ? '' : `{ name: '${service}' }`}) and save after it has started; ` +
@@ -51,6 +59,14 @@ const WAY_OUT: Readonly<Record<NotAssignedCause, (service: string, column: strin
   'column-list': (service, column) =>
     `: the statement lists its columns, and ${column} is not among them. Add it (values() are then filled; with ` +
     `valuesFromSelect and your own SQL, select new IDs of service '${service}'), or omit the list.`,
+  'join-table': (_, column, relation) => {
+    const [entity] = column.split('.');
+    return (
+      `: ${relation} is a many-to-many relation whose join table is the table of ${entity}, and TypeORM inserts only its ` +
+      `two foreign keys there. To add a link, save a ${entity} with its two relations; ${relation} still reads and removes ` +
+      `links.`
+    );
+  },
   twice: () =>
     ` of its own: the same object becomes two rows, in one call or in two concurrent ones, but holds one ID. Create ` +
     `an object for each row: Array.from({ length: 3 }, () => ({ ... })), or { ...object }. insert() accepts one ` +

@@ -1,11 +1,11 @@
-import type { EntityMetadata, EntitySubscriberInterface, InsertEvent, QueryRunner } from 'typeorm';
+import type { DataSource, EntityMetadata, EntitySubscriberInterface, InsertEvent, QueryRunner } from 'typeorm';
 import type { GeneratedColumn, SnowflakeSource } from './generated-column.js';
 import { type InsertRun, type Row, rowClaims, RunnerRuns } from './row-claims.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import type { IdValue } from '@raindrop/core/internal';
 import type { AppQuery } from './real-columns.js';
 import type { TypedParameters } from './typed-parameters.js';
-import { listedColumns } from './sql-tokens.js';
+import { type ListedColumns, listedColumns } from './sql-tokens.js';
 
 /** Registered, so that every copy of this package knows the subscribers of the others. */
 const MARK = Symbol.for('@raindrop/typeorm:subscriber');
@@ -28,6 +28,8 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
    * @throws EntityLintError
    */
   look: ((query: AppQuery) => Promise<void>) | undefined;
+  /** False while TypeORM tells of rows that have their IDs. */
+  isTold = true;
 
   constructor(
     readonly source: SnowflakeSource,
@@ -38,6 +40,11 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
 
   static {
     Object.defineProperty(this.prototype, MARK, { value: true });
+  }
+
+  /** TypeORM asks for each row, and tells of all entities where it gets `Object`. No entity extends this class. */
+  listenTo(): typeof Object | typeof SnowflakeSubscriber {
+    return this.isTold ? Object : SnowflakeSubscriber;
   }
 
   /**
@@ -180,7 +187,10 @@ export class InsertGuard {
   /** By the table's path, in lower case. */
   private readonly byTable = new Map<string, GeneratedColumn[]>();
 
-  constructor(generated: readonly GeneratedColumn[]) {
+  constructor(
+    private readonly dataSource: Pick<DataSource, 'entityMetadatas'>,
+    generated: readonly GeneratedColumn[],
+  ) {
     for (const each of generated) {
       if (each.column.isNullable) continue;
       const table = each.column.entityMetadata.tablePath.toLowerCase();
@@ -194,9 +204,27 @@ export class InsertGuard {
     const listed = listedColumns(sql);
     if (listed === undefined) return;
     for (const { column, mark, place } of this.byTable.get(listed.table) ?? []) {
-      if (!listed.columns.has(column.databaseName.toLowerCase())) {
-        throw new SnowflakeNotAssignedError(mark.service, place, 'column-list');
+      if (listed.columns.has(column.databaseName.toLowerCase())) continue;
+      const relation = joining(this.dataSource, listed);
+      const why = relation === undefined ? 'column-list' : 'join-table';
+      throw new SnowflakeNotAssignedError(mark.service, place, why, undefined, relation);
+    }
+  }
+}
+
+/**
+ * The many-to-many relation, such as `Post.tags`, whose links TypeORM inserts by a statement: it lists the two foreign keys
+ * and nothing else. The table may be that of an entity as well.
+ */
+function joining({ entityMetadatas }: Pick<DataSource, 'entityMetadatas'>, listed: ListedColumns): string | undefined {
+  for (const { name, ownRelations } of entityMetadatas) {
+    for (const { isManyToManyOwner, junctionEntityMetadata: junction, propertyPath } of ownRelations) {
+      if (!isManyToManyOwner || junction?.tablePath.toLowerCase() !== listed.table) continue;
+      const keys = junction.columns.map(({ databaseName }) => databaseName.toLowerCase());
+      if (keys.length === listed.columns.size && keys.every((each) => listed.columns.has(each))) {
+        return `${name}.${propertyPath}`;
       }
     }
   }
+  return undefined;
 }

@@ -50,7 +50,7 @@ export function pathOf({ text }: SqlToken): string[] {
 const BEFORE_TABLE = 'INTO IGNORE LOW_PRIORITY HIGH_PRIORITY DELAYED OR ROLLBACK ABORT FAIL REPLACE'.split(' ');
 
 /** The columns that an insert lists, in lower case and without quotes. */
-interface ListedColumns {
+export interface ListedColumns {
   /** With its schema, where that is said: `shop.orders`. */
   readonly table: string;
   readonly columns: ReadonlySet<string>;
