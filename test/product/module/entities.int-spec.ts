@@ -203,7 +203,7 @@ describe('Entities of several services and DataSources', () => {
     const warnings: string[] = [];
     const logger = { ...OPTIONS.logger!, warn: (message: string) => void warnings.push(message) };
     const app = await start(RaindropModule.forRoot({ ...OPTIONS, lint, logger, dataSource: ['default', 'audit'] }));
-    const told = warnings.filter((each) => each.startsWith('Order.number'));
+    const told = warnings.filter((each) => each.startsWith('order.number'));
     expect(told).toHaveLength(lint === 'warn' ? 1 : 0);
     await expect(app.get(DataSource).manager.save(new Order())).rejects.toMatchObject({
       errorCode: 'SNOWFLAKE_NOT_ASSIGNED',

@@ -65,7 +65,7 @@ describe.each(databaseKinds)('attachSnowflakes on %s', (kind) => {
     expect(subscribers).toHaveLength(0);
     const failure = await failureOf(() => dataSource.manager.save(new Item()));
     expect(failure).toBeInstanceOf(SnowflakeNotAssignedError);
-    expect(failure).toMatchObject({ service: 'default', column: 'item.id' });
+    expect(failure).toMatchObject({ service: 'default', column: 'Item.id' });
 
     attachSnowflakes(dataSource, snowflakeSource()).detach();
   });

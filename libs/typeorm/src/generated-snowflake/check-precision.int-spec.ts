@@ -65,7 +65,7 @@ describe.each(databaseKinds)('The precision of a DataSource on %s', (kind) => {
       mysql: 'bigint AUTO_INCREMENT',
     };
     await dataSource.query(`CREATE TABLE parcel (id ${key[kind]} PRIMARY KEY)`);
-    const filled = { exact: ['parcel.id'], warnings: [expect.stringMatching(/^Parcel\.id .*still fills parcel\.id/)] };
+    const filled = { exact: ['parcel.id'], warnings: [expect.stringMatching(/^parcel\.id .*still fills parcel\.id/)] };
     expect(await checkPrecision(dataSource)).toEqual(filled);
     attachSnowflakes(dataSource, snowflakeSource());
     expect(await checkPrecision(dataSource)).toEqual(filled);

@@ -123,7 +123,7 @@ describe.each(databaseKinds)('The lint of entities on %s', (kind) => {
     ['another column type', [textSchema], 'text.id', /type is 'varchar'/],
     ...(kind === 'postgres'
       ? [
-          ['a generated column', [TwiceGenerated], 'TwiceGenerated.twice', /generates this column as well/] as never,
+          ['a generated column', [TwiceGenerated], 'twice_generated.twice', /generates this column as well/] as never,
           ['a generated key beside', [LeftBeside], 'left_beside.id', /'pk', which the database generates, is/] as never,
         ]
       : []),
@@ -132,7 +132,7 @@ describe.each(databaseKinds)('The lint of entities on %s', (kind) => {
     const [problem, ...others] = problemsOf(dataSource);
     expect(others).toEqual([]);
     expect(problem).toMatchObject({ severity: 'error', driver: database.options.type });
-    expect(`${problem!.entity}.${problem!.property}`).toBe(place);
+    expect(`${problem!.table}.${problem!.property}`).toBe(place);
     expect(problem!.problem).toMatch(reason);
     expect(problem!.cure).toMatch(/^[A-Z].+/);
     expect(dataSource.subscribers).toEqual([]);
@@ -150,7 +150,7 @@ describe.each(databaseKinds)('The lint of entities on %s', (kind) => {
     GeneratedSnowflake({ prefix: 'typed' })(Typed.prototype, 'id');
     attachSnowflakes(await open([First, Second, Said, Typed, Item]), snowflakeSource(), lint('error'));
     expect(logged).toEqual([
-      expect.stringMatching(/^First\.id .*did not emit the property's type .*as do 1 more.*Set as: 'string'/),
+      expect.stringMatching(/^first\.id .*did not emit the property's type .*as do 1 more.*Set as: 'string'/),
     ]);
   });
 

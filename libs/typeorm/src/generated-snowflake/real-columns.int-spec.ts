@@ -101,9 +101,9 @@ describe.each(databaseKinds)('The columns as they are on %s', (kind) => {
     await tables(dataSource, ...narrow[kind]!);
     const failure = await look(dataSource);
     expect(failure).toMatchObject({ errorCode: 'ENTITY_LINT', retryable: false });
-    expect(failure!.problems.map(({ entity, property }) => `${entity}.${property}`).sort()).toEqual([
-      'item.id',
-      'Item.order.id',
+    expect(failure!.problems.map(({ table, property }) => `${table}.${property}`).sort()).toEqual([
+      'items.id',
+      'items.order.id',
       'orders.id',
     ]);
     const [order] = failure!.problems.filter(({ entity }) => entity === 'Order');

@@ -34,7 +34,7 @@ export class SnowflakeNotAssignedError extends RaindropError {
      */
     readonly why: NotAssignedCause,
     cause?: unknown,
-    /** The many-to-many relation whose link was to be inserted, such as `Post.tags`; only where `why` is `join-table`. */
+    /** The many-to-many relation whose link was to be inserted, such as `post.tags` (by its table); only where `why` is `join-table`. */
     readonly relation?: string,
   ) {
     super(`${column} was inserted without an ID` + WAY_OUT[why](service, column, relation), {
@@ -60,11 +60,11 @@ const WAY_OUT: Readonly<Record<NotAssignedCause, WayOut>> = {
     `: the statement lists its columns, and ${column} is not among them. Add it (values() are then filled; with ` +
     `valuesFromSelect and your own SQL, select new IDs of service '${service}'), or omit the list.`,
   'join-table': (_, column, relation) => {
-    const [entity] = column.split('.');
+    const [table] = column.split('.');
     return (
-      `: ${relation} is a many-to-many relation whose join table is the table of ${entity}, and TypeORM inserts only its ` +
-      `two foreign keys there. To add a link, save a ${entity} with its two relations; ${relation} still reads and removes ` +
-      `links.`
+      `: ${relation} is a many-to-many relation whose join table ${table} is that of an entity, and TypeORM inserts only ` +
+      `its two foreign keys there. To add a link, save an entity of ${table} with its two relations; ${relation} still ` +
+      `reads and removes links.`
     );
   },
   twice: () =>

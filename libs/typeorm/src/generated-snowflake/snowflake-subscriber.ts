@@ -213,16 +213,16 @@ export class InsertGuard {
 }
 
 /**
- * The many-to-many relation, such as `Post.tags`, whose links TypeORM inserts by a statement: it lists the two foreign keys
+ * The many-to-many relation, such as `post.tags` (by its table), whose links TypeORM inserts by a statement: it lists the two foreign keys
  * and nothing else. The table may be that of an entity as well.
  */
 function joining({ entityMetadatas }: Pick<DataSource, 'entityMetadatas'>, listed: ListedColumns): string | undefined {
-  for (const { name, ownRelations } of entityMetadatas) {
+  for (const { tableName, ownRelations } of entityMetadatas) {
     for (const { isManyToManyOwner, junctionEntityMetadata: junction, propertyPath } of ownRelations) {
       if (!isManyToManyOwner || junction?.tablePath.toLowerCase() !== listed.table) continue;
       const keys = junction.columns.map(({ databaseName }) => databaseName.toLowerCase());
       if (keys.length === listed.columns.size && keys.every((each) => listed.columns.has(each))) {
-        return `${name}.${propertyPath}`;
+        return `${tableName}.${propertyPath}`;
       }
     }
   }
