@@ -116,10 +116,10 @@ const single: readonly WritePath[] = [
     on: ['mariadb', 'mysql'],
     run: async (shop) => {
       const ids: unknown[] = [];
-      for (const names of [['id', 'number'], ['number', 'id'], ['id']] as const) {
+      for (const names of [['id', 'number'], ['number', 'id'], ['id'], ['trace', 'id']] as const) {
         const orders = mysqlTable(
           'orders',
-          { id: snowflake(shop.form.key), number: varchar({ length: 40 }).notNull() },
+          { id: snowflake(shop.form.key), number: varchar({ length: 40 }).notNull(), trace: snowflake('customer') },
           (table) => [primaryKey({ columns: names.map((name) => table[name]) as never })],
         );
         const builder = shop.db.insert(orders as never).values(some(2) as never) as unknown as MysqlInsert;
@@ -130,7 +130,7 @@ const single: readonly WritePath[] = [
           .prepare();
         ids.push(...idsOf(await prepared.execute({})));
       }
-      return { rows: 9, ids };
+      return { rows: 12, ids };
     },
   },
   {
