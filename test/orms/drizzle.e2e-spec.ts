@@ -10,7 +10,7 @@ const FORMS = ['text', 'bigint', 'number', 'typed'];
 const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
 
 it('declares columns as Drizzle has them, and refuses what cannot be an ID', async () => {
-  expect(await runSuite('drizzle', 'declared')).toEqual({ passed: 13 });
+  expect(await runSuite('drizzle', 'declared')).toEqual({ passed: 14 });
 });
 
 describe.each(databaseKinds)('Drizzle on %s', (kind) => {

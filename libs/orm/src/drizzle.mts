@@ -3,8 +3,10 @@
 import { MySqlInsertBase } from 'drizzle-orm/mysql-core';
 import { PgInsertBase } from 'drizzle-orm/pg-core';
 import { SQLiteInsertBase } from 'drizzle-orm/sqlite-core';
+import { returnIdsOfCompositeKeys } from './drizzle/returning-id.js';
 import { guardUpserts } from './drizzle/upserts.js';
 
 export * from './drizzle.js';
 
 guardUpserts({ PgInsertBase, MySqlInsertBase, SQLiteInsertBase });
+returnIdsOfCompositeKeys(MySqlInsertBase);

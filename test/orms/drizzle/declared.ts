@@ -16,6 +16,8 @@ import {
   sqliteView,
 } from 'drizzle-orm/sqlite-core';
 import { text as sqliteText } from 'drizzle-orm/sqlite-core';
+import { createInsertSchema, createSelectSchema, createUpdateSchema } from 'drizzle-zod';
+import { z } from 'zod';
 import { openIdService } from '@raindrop/node';
 import { exactJson, snowflake, snowflakeReference } from '@raindrop/orm/drizzle';
 
@@ -131,6 +133,24 @@ const tests: Readonly<Record<string, () => unknown>> = {
       ['-7', 7, 2n ** 63n - 1n].map((each) => id.mapFromDriverValue(each as never)),
       ['-7', '7', '9223372036854775807'],
     );
+  },
+  'drizzle-zod refuses what is no ID once the column has its schema, as docs/orms.md says': () => {
+    const lines = pgTable('lines', { id: snowflake().primaryKey(), orderId: snowflakeReference().notNull() });
+    const id = z.string();
+    const insert = createInsertSchema(lines, { id: id.optional(), orderId: id });
+    const line: typeof lines.$inferInsert = insert.parse({ orderId: '1' });
+    assert.deepEqual(line, { orderId: '1' });
+    assert.deepEqual(insert.parse({ id: '2', orderId: '1' }), { id: '2', orderId: '1' });
+    for (const none of [null, 2, { id: '2' }]) {
+      assert.ok(!insert.safeParse({ id: none, orderId: '1' }).success);
+      assert.ok(!insert.safeParse({ orderId: none }).success);
+    }
+    assert.ok(!insert.safeParse({}).success);
+    const update = createUpdateSchema(lines, { id: id.optional(), orderId: id.optional() });
+    assert.deepEqual(update.parse({}), {});
+    assert.ok(!createSelectSchema(lines, { id }).safeParse({ id: null, orderId: '1' }).success);
+    // Without it, a value of any type passes.
+    assert.deepEqual(createInsertSchema(lines).parse({ id: null, orderId: 2 }), { id: null, orderId: 2 });
   },
   'the service is looked up when a row is inserted': async () => {
     const orders = sqliteTable('orders', { id: snowflake().primaryKey(), customer: sqliteText() });

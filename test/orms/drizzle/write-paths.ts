@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import Sqlite from 'better-sqlite3';
 import { eq, type SQLWrapper, sql } from 'drizzle-orm';
+import { mysqlTable, primaryKey, varchar } from 'drizzle-orm/mysql-core';
 import { drizzle as mysqlProxy } from 'drizzle-orm/mysql-proxy';
 import { drizzle as pgProxy } from 'drizzle-orm/pg-proxy';
 import { drizzle as sqliteProxy } from 'drizzle-orm/sqlite-proxy';
+import { snowflake } from '@raindrop/orm/drizzle';
 import type { DatabaseKind, Db, Id, Shop } from './shop.js';
 
 /** What a path has written. */
@@ -107,6 +109,29 @@ const single: readonly WritePath[] = [
     row: 'returning',
     name: '`returning()`; on MySQL `$returningId()`',
     run: async (shop) => ({ rows: 1, ids: await inserted(shop, some(1)) }),
+  },
+  {
+    row: 'returning',
+    name: '`$returningId()` of a table with `primaryKey({ columns })`',
+    on: ['mariadb', 'mysql'],
+    run: async (shop) => {
+      const ids: unknown[] = [];
+      for (const names of [['id', 'number'], ['number', 'id'], ['id'], ['trace', 'id']] as const) {
+        const orders = mysqlTable(
+          'orders',
+          { id: snowflake(shop.form.key), number: varchar({ length: 40 }).notNull(), trace: snowflake('customer') },
+          (table) => [primaryKey({ columns: names.map((name) => table[name]) as never })],
+        );
+        const builder = shop.db.insert(orders as never).values(some(2) as never) as unknown as MysqlInsert;
+        ids.push(...idsOf(await builder.$returningId()));
+        const given = { id: shop.form.of(String(shop.ids.nextId())), number: fresh() };
+        const prepared = (shop.db.insert(orders as never).values(given as never) as unknown as MysqlInsert)
+          .$returningId()
+          .prepare();
+        ids.push(...idsOf(await prepared.execute({})));
+      }
+      return { rows: 12, ids };
+    },
   },
   {
     row: 'single',

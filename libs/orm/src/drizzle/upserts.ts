@@ -3,12 +3,13 @@
 import { Column, getTableColumns, getTableName, is, Param, SQL, StringChunk, type Table } from 'drizzle-orm';
 import { keepsKey, keyUpdateRefused } from '../upserts.js';
 import { COLUMNS } from './column.js';
+import { type DrizzleClass, replaceMethod } from './replace-method.js';
 
-/** The classes of Drizzle that build inserts. Its ESM and its CommonJS modules have one each. */
+/** The classes of Drizzle that build inserts. */
 export interface InsertClasses {
-  readonly PgInsertBase: { readonly prototype: object };
-  readonly MySqlInsertBase: { readonly prototype: object };
-  readonly SQLiteInsertBase: { readonly prototype: object };
+  readonly PgInsertBase: DrizzleClass;
+  readonly MySqlInsertBase: DrizzleClass;
+  readonly SQLiteInsertBase: DrizzleClass;
 }
 
 interface Builder {
@@ -21,29 +22,23 @@ interface UpsertConfig {
   readonly target?: unknown;
 }
 
-type Upsert = (this: Builder, config: UpsertConfig) => unknown;
-
-const GUARDED = Symbol.for('@raindrop/orm:guarded-upserts');
-
 /**
  * Replaces the methods of Drizzle's builders that update a row which exists: they refuse a `set` that changes a key of ours.
- * Drizzle offers no hook for it, and a column is not told in which statement it is written.
+ * A column is not told in which statement it is written.
  */
 export function guardUpserts({ PgInsertBase, MySqlInsertBase, SQLiteInsertBase }: InsertClasses): void {
-  guard(PgInsertBase.prototype, 'onConflictDoUpdate');
-  guard(SQLiteInsertBase.prototype, 'onConflictDoUpdate');
-  guard(MySqlInsertBase.prototype, 'onDuplicateKeyUpdate');
+  guard(PgInsertBase, 'onConflictDoUpdate');
+  guard(SQLiteInsertBase, 'onConflictDoUpdate');
+  guard(MySqlInsertBase, 'onDuplicateKeyUpdate');
 }
 
-function guard(prototype: object, name: string): void {
-  if (Object.hasOwn(prototype, GUARDED)) return;
-  const methods = prototype as Record<string, Upsert>;
-  const original = methods[name]!;
-  Object.defineProperty(prototype, GUARDED, { value: true });
-  methods[name] = function (config) {
-    check(this, config);
-    return original.call(this, config);
-  };
+function guard(builder: DrizzleClass, name: string): void {
+  replaceMethod<Builder, [UpsertConfig]>(builder, name, (original) => {
+    return function (config) {
+      check(this, config);
+      return original.call(this, config);
+    };
+  });
 }
 
 function check({ config: { table, values }, dialect }: Builder, { set, target }: UpsertConfig): void {
