@@ -55,11 +55,11 @@ function killedAfter(child: ChildProcess, inserts: number): Promise<void> {
   });
 }
 
-/** Seconds and a counter, the same in every process. */
+/** Hours and a counter, the same in every process: one that starts late on a busy machine repeats keys, too. */
 function ownGenerator(): KeyIds {
   let [last, count] = [0, 0];
   const nextId = (): bigint => {
-    const now = Math.floor(Date.now() / 1_000);
+    const now = Math.floor(Date.now() / 3_600_000);
     [last, count] = [now, now === last ? count + 1 : 0];
     return BigInt(now) * 1_000_000n + BigInt(count);
   };
