@@ -14,6 +14,12 @@ const VERSIONS = [
   ['MikroORM 6', 'mikro-orm-6', 'mikro-orm/matrix', 'mikro-orm-6/readme', 'mikro-orm/inserter'],
 ] as const;
 const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
+const EVERY_TEAM = [
+  [2, 1],
+  [2, 1],
+  [2, 1],
+];
+const EVERY_OWNER = [['a'], ['one'], ['one', 'a']];
 type Cells = Record<string, Record<string, string>>;
 
 describe.each(VERSIONS)('%s', (version, folder, matrix, readme, inserter) => {
@@ -47,7 +53,18 @@ describe.each(VERSIONS)('%s', (version, folder, matrix, readme, inserter) => {
         'query builder, on conflict nothing': [true],
         'a page of orders with their items': [1, 2, 3, 4, 4],
         'a page of orders with their items, keys as text': 3,
+        'many-to-many by a dataloader': EVERY_TEAM,
         ...(folder === 'mikro-orm' && {
+          'many-to-many by a dataloader, typed IDs': EVERY_TEAM,
+          'owners of two kinds': EVERY_OWNER,
+          'owners of two kinds, bigints': EVERY_OWNER,
+          'owners of two kinds, numbers': EVERY_OWNER,
+          'owners of two kinds, typed IDs': expect.stringMatching(
+            /^CONFIGURATION:   - notes\.owner = prefix 'x' in notes\.owner_type, owner_id: .*a relation for each/,
+          ) as unknown,
+          'a composite key of typed IDs': expect.stringMatching(
+            /^CONFIGURATION:   - members\.user = prefix 'x' in members\.user_id: .*\n  - members\.team = .*/,
+          ) as unknown,
           'Kysely with hooks, typed IDs not converted': true,
           'Kysely, a merge into an alias': 'INSERT_REFUSED unfilled',
         }),

@@ -93,6 +93,18 @@ describe.each(DIALECTS)('Sequelize on %s, dialect %s', (kind, dialect) => {
         joined: true,
         nested: isMysql || kind === 'sqlite' ? 0 : 'refused',
       },
+      'foreign keys that hold typed IDs of another form': [
+        "CONFIGURATION: prefix 'user' in ownInteger_rows.owner_id",
+        "CONFIGURATION: prefix 'user' in ownDecimal_rows.owner_id",
+        'declared',
+        "CONFIGURATION: prefix 'user' in ownOther_rows.owner_id",
+        'declared',
+        'declared',
+        "CONFIGURATION: prefix 'user' in ownBoth_rows.ownerId",
+        'declared',
+        "CONFIGURATION: prefix 'user' in ownLink_rows.ownedId",
+      ],
+      'a composite key of typed IDs': [true, ['b'], ['c'], 1],
     });
   });
 

@@ -34,7 +34,7 @@ async function inShop(
     tableName: 'pairs',
     properties: (p: any) => ({ a: snowflakeKey(options), b: snowflakeKey(options), name: p.string() }),
   } as never);
-  const orm = await connect([...entities, Pair]);
+  const orm = await connect(options.prefix === undefined ? [...entities, Pair] : entities);
   try {
     await createSchema(orm);
     return await work({ em: orm.em.fork(), Order, Pair });
@@ -120,9 +120,128 @@ async function inLabels(persist: boolean): Promise<unknown> {
   }
 }
 
+/** What the ORM says of these entities when it starts. */
+async function atStart(entities: any[]): Promise<string> {
+  try {
+    await (await connect(entities)).close(true);
+    return 'started';
+  } catch (error) {
+    const { errorCode, message } = error as { errorCode?: string; message: string };
+    return errorCode === undefined ? message : `${errorCode}: ${message.split('\n').slice(1).join('\n')}`;
+  }
+}
+
+/** Users in teams, notes that belong to one of either, and a membership whose key is that of both. */
+function defineTeams(options: KeyOptions): { User: any; Team: any; Note: any; Member: any } {
+  const define = (name: string, properties: (p: any) => object): any =>
+    defineEntity({ name, tableName: `${name.toLowerCase()}s`, properties } as never);
+  const User: any = define('User', (p) => ({
+    id: snowflakeKey(options),
+    name: p.string(),
+    teams: () => p.manyToMany(Team),
+  }));
+  const Team: any = define('Team', (p) => ({
+    id: snowflakeKey(options),
+    name: p.string(),
+    users: () => p.manyToMany(User).mappedBy('teams'),
+  }));
+  const Note: any = define('Note', (p) => ({
+    id: snowflakeKey(options),
+    text: p.string(),
+    owner: () => p.manyToOne([User, Team]),
+  }));
+  const Member: any = define('Member', (p) => ({
+    user: () => p.manyToOne(User).primary(),
+    team: () => p.manyToOne(Team).primary(),
+  }));
+  return { User, Team, Note, Member };
+}
+
+/** Two users: the first is in two teams, the second in one of them. */
+async function inTeams(
+  options: KeyOptions,
+  names: ('User' | 'Team' | 'Note')[],
+  work: (em: () => any, teams: ReturnType<typeof defineTeams>) => Promise<unknown>,
+): Promise<unknown> {
+  const teams = defineTeams(options);
+  const service = await openIdService({
+    ...(options.as === 'number' ? { layout: 'number' as const } : LAYOUT),
+    workerIdAssigner: 'static',
+    workerId: 5,
+    restartWaitMs: false,
+    logger: SILENT,
+  });
+  const orm = await connect(names.map((name) => teams[name]));
+  const schema = version === 6 ? orm.getSchemaGenerator() : orm.schema;
+  try {
+    await (version === 6 ? schema.createSchema() : schema.create());
+    const em = orm.em.fork();
+    const [one, two] = ['one', 'two'].map((name) => em.create(teams.Team, { name }));
+    em.create(teams.User, { name: 'a', teams: [one, two] });
+    em.create(teams.User, { name: 'b', teams: [one] });
+    await em.flush();
+    return await outcome(() => work(() => orm.em.fork(), teams));
+  } finally {
+    await (version === 6 ? schema.dropSchema() : schema.drop());
+    await orm.close(true);
+    await service.close();
+  }
+}
+
+/** What a dataloader finds of each user's teams and of each team's users, and what it counts. */
+function byDataloader(options: KeyOptions): Promise<unknown> {
+  return inTeams(options, ['User', 'Team'], async (em, { User, Team }) => {
+    const collections = async (entity: any, name: string): Promise<any[]> =>
+      (await em().find(entity, {}, { orderBy: { name: 1 } })).map((each: any) => each[name]);
+    const options = { dataloader: true };
+    const itemsOf = async (all: any[]): Promise<number[]> =>
+      (await Promise.all(all.map((each) => each.loadItems(options)))).map(({ length }: any[]) => length);
+    const teams = await collections(User, 'teams');
+    return [
+      await itemsOf(teams),
+      await itemsOf(await collections(Team, 'users')),
+      await Promise.all((await collections(User, 'teams')).map((each) => each.loadCount(options))),
+    ];
+  });
+}
+
+/** The notes that are found by their owners. */
+function byOwner(options: KeyOptions): Promise<unknown> {
+  return inTeams(options, ['User', 'Team', 'Note'], async (em, { User, Team, Note }) => {
+    const writing = em();
+    const user = await writing.findOneOrFail(User, { name: 'a' });
+    const team = await writing.findOneOrFail(Team, { name: 'one' });
+    writing.create(Note, { text: 'of a user', owner: user });
+    writing.create(Note, { text: 'of a team', owner: team });
+    await writing.flush();
+    const owners = async (where: object): Promise<string[]> =>
+      (await em().find(Note, where, { populate: ['owner'], orderBy: { text: 1 } })).map(({ owner }: any) => owner.name);
+    return [
+      await owners({ owner: user }),
+      await owners({ owner: team }),
+      await owners({ owner: { $in: [user, team] } }),
+    ];
+  });
+}
+
 const found = {
   'a pivot entity with a key of ours, written by a collection': await inLabels(true),
   'a pivot entity with a key of ours, created': await inLabels(false),
+  'many-to-many by a dataloader': await byDataloader({}),
+  ...(version === 6
+    ? {}
+    : {
+        'many-to-many by a dataloader, typed IDs': await byDataloader({ prefix: 'x' }),
+        'owners of two kinds': await byOwner({}),
+        'owners of two kinds, bigints': await byOwner({ as: 'bigint' }),
+        'owners of two kinds, numbers': await byOwner({ as: 'number' }),
+        'owners of two kinds, typed IDs': await atStart(
+          (({ User, Team, Note }) => [User, Team, Note])(defineTeams({ prefix: 'x' })),
+        ),
+        'a composite key of typed IDs': await atStart(
+          (({ User, Team, Member }) => [User, Team, Member])(defineTeams({ prefix: 'x' })),
+        ),
+      }),
   ...(await inShop({}, true, async ({ em, Order, Pair }) => ({
     'a flush that fails, and is repeated': await outcome(async () => {
       const taken = row();

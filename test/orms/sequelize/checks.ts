@@ -571,6 +571,62 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
       nested: Array.isArray(nested) ? nested.length : 'refused',
     };
   },
+  'foreign keys that hold typed IDs of another form': () => {
+    const define = (name: string, attributes: object): ModelStatic<Model> =>
+      sequelize.define(name, attributes as never, { tableName: `${name}_rows`, timestamps: false });
+    const user = define('ownUser', { id: snowflakeKey({ ids, prefix: 'user' }) });
+    const team = define('ownTeam', { id: snowflakeKey({ ids, prefix: 'team' }) });
+    const plain = define('ownPlain', { id: snowflakeKey({ ids }) });
+    const declared = (work: () => unknown): unknown => {
+      try {
+        work();
+        return 'declared';
+      } catch (error) {
+        return `${(error as { errorCode?: string }).errorCode}: ${/= (.*?):/.exec((error as Error).message)?.[1]}`;
+      }
+    };
+    const to = (owner: ModelStatic<Model>, type: object, name: string): unknown => {
+      const note = define(name, { ownerId: { field: 'owner_id', ...type } });
+      return declared(() => owner.hasMany(note, { foreignKey: 'ownerId', constraints: false }));
+    };
+    const both = define('ownBoth', { text: DataTypes.STRING });
+    const link = define('ownLink', { tagId: snowflakeReference(), ownedId: snowflakeReference({ prefix: 'team' }) });
+    const owned = { foreignKey: 'ownedId', otherKey: 'tagId', constraints: false };
+    return Promise.resolve([
+      to(user, { type: DataTypes.BIGINT }, 'ownInteger'),
+      to(user, snowflakeReference(), 'ownDecimal'),
+      to(user, snowflakeReference({ prefix: 'user' }), 'ownTyped'),
+      to(plain, snowflakeReference({ prefix: 'user' }), 'ownOther'),
+      to(plain, { type: DataTypes.BIGINT }, 'ownOrdinary'),
+      declared(() => user.hasMany(both, { foreignKey: 'ownerId', constraints: false, scope: { text: 'user' } })),
+      declared(() => both.belongsTo(team, { foreignKey: 'ownerId', constraints: false })),
+      declared(() => team.belongsToMany(plain, { ...owned, through: link })),
+      declared(() => user.belongsToMany(plain, { ...owned, through: link })),
+    ]);
+  },
+  'a composite key of typed IDs': async () => {
+    const user = await table('typedUsers', { id: snowflakeKey({ ids, prefix: 'user' }) });
+    const team = await table('typedTeams', { id: snowflakeKey({ ids, prefix: 'team' }) });
+    const member = await table('typedMembers', {
+      userId: { ...snowflakeReference({ prefix: 'user' }), primaryKey: true },
+      teamId: { ...snowflakeReference({ prefix: 'team' }), primaryKey: true },
+      role: DataTypes.STRING,
+    });
+    user.belongsToMany(team, { through: member, foreignKey: 'userId', otherKey: 'teamId', as: 'teams' });
+    user.hasMany(member, { foreignKey: 'userId', as: 'members' });
+    const [userId, teamId] = [idOf(await user.create()), idOf(await team.create())];
+    await member.bulkCreate([{ userId, teamId, role: 'a' }]);
+    await member.upsert({ userId, teamId, role: 'b' });
+    const [found] = await user.findAll({ include: ['teams', { association: 'members', separate: true }] });
+    const one = await member.findOne({ where: { userId, teamId } });
+    await one!.update({ role: 'c' });
+    return [
+      (found!.get('teams') as Model[]).map(idOf).includes(teamId),
+      plain(found!.get('members') as Model[], 'role'),
+      plain(await member.findAll(), 'role'),
+      await member.destroy({ where: { userId, teamId } }),
+    ];
+  },
 };
 
 const results: Record<string, unknown> = {};

@@ -3,10 +3,10 @@
 import type * as core from '@mikro-orm/core';
 import { getWhereCondition, type Platform, Utils } from '@mikro-orm/core';
 import type { OperationNode } from 'kysely';
-import { ConfigurationError } from '@raindrop/core';
 import { tableOf } from '../kysely/columns.js';
 import { writesIn } from '../kysely/compiler.js';
 import { keyUpdateRefused } from '../upserts.js';
+import { type AllMeta, checkDeclarations, isTyped } from './declarations.js';
 import { checkKysely, ENTITIES, guarded, isNamed, type KyselyOptions, type QueryBuilder, refused } from './guards.js';
 import { isMade, type Key, keysOf, lacks, type Meta, type Row, withIds } from './key.js';
 
@@ -22,6 +22,19 @@ interface Manager {
   clone(target: unknown, ...rest: unknown[]): Promise<unknown>;
   createQueryBuilder(target: unknown, ...rest: unknown[]): QueryBuilder;
   getKysely(options?: KyselyOptions): { withPlugin(plugin: object): never };
+  getDataLoader(type: string): Promise<Loader>;
+}
+
+/** Loads what several collections ask for in one statement. */
+interface Loader {
+  load(asked: readonly [collection: Collection, options: object]): Promise<unknown>;
+}
+
+interface Collection {
+  readonly owner: object;
+  init(options: object): Promise<unknown>;
+  getItems(check: boolean): unknown;
+  loadCount(options: object): Promise<number>;
 }
 
 /**
@@ -38,7 +51,7 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
   class SnowflakeEntityManager extends Original {
     constructor(...given: unknown[]) {
       super(...given);
-      checkPivots(this.getMetadata().getAll());
+      checkDeclarations(this.getMetadata().getAll());
       pageByKeys(this.getDriver(), (entity) => this.keysAt(entity).length > 0);
     }
 
@@ -108,6 +121,24 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
       return super.getKysely(options).withPlugin({ transformQuery, transformResult });
     }
 
+    /**
+     * The loaders of many-to-many collections and of counts compare the owner's typed ID with the number in the database. Such
+     * a collection is loaded by a statement of its own.
+     */
+    override async getDataLoader(type: string): Promise<Loader> {
+      const loader = await super.getDataLoader(type);
+      if (type !== 'm:n' && type !== 'count') return loader;
+      return {
+        load: async ([collection, options]) => {
+          if (!isTyped(this.getMetadata(collection.owner.constructor))) return loader.load([collection, options]);
+          const alone = { ...options, dataloader: false };
+          if (type === 'count') return collection.loadCount({ ...alone, refresh: true });
+          await collection.init(alone);
+          return collection.getItems(false);
+        },
+      };
+    }
+
     /** The keys of an entity; none for a subquery. */
     private keysAt(target: unknown): readonly Key[] {
       const isQuery = typeof target === 'object' && target !== null && 'getQuery' in target;
@@ -124,40 +155,6 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
   }
   return SnowflakeEntityManager as unknown as Base;
 }
-
-type AllMeta = ReadonlyMap<unknown, Meta> | Readonly<Record<string, Meta>>;
-
-const CHECKED = new WeakSet<AllMeta>();
-
-/**
- * A collection writes the rows of its pivot entity past this manager, and knows their foreign keys alone: a key of ours is
- * null then, or 0 on a MariaDB without strict mode.
- * @throws ConfigurationError for each collection that would write such rows
- */
-function checkPivots(all: AllMeta): void {
-  if (CHECKED.has(all)) return;
-  const metas =
-    all instanceof Map
-      ? [...(all as ReadonlyMap<unknown, Meta>).values()]
-      : Object.values(all as Readonly<Record<string, Meta>>);
-  const problems = metas.flatMap(({ tableName, properties }) =>
-    Object.entries(properties).flatMap(([name, { kind, persist, pivotEntity }]) => {
-      const pivot = metas.find(
-        (each) => pivotEntity !== undefined && [each.class, each.className].includes(pivotEntity),
-      );
-      if (kind !== 'm:n' || persist === false || keysOf(pivot).length === 0) return [];
-      const given = pivot!.tableName;
-      return [{ option: `${tableName}.${name}`, given, message: PIVOT }];
-    }),
-  );
-  if (problems.length > 0) throw new ConfigurationError(problems);
-  CHECKED.add(all);
-}
-
-const PIVOT =
-  'has a key of its own, which the collection would leave null. Add `persist: false` to the collection, also to its ' +
-  'inverse side, and create the rows: em.create(PivotEntity, { ... }). Or let the foreign keys be the primary key of the ' +
-  'pivot entity';
 
 interface Driver {
   createQueryBuilder: (entity: unknown, ...rest: unknown[]) => { wrapPaginateSubQuery?: unknown };

@@ -180,8 +180,12 @@ export interface Key {
 
 interface Relation {
   readonly kind: string;
+  readonly primary?: boolean;
   readonly persist?: boolean;
   readonly pivotEntity?: unknown;
+  readonly targetMeta?: Meta;
+  /** Of a relation to one of several entities. */
+  readonly polymorphTargets?: readonly Meta[];
 }
 
 export interface Meta {

@@ -1,6 +1,7 @@
 /** The models of a Sequelize, with IDs for what goes past the defaults of attributes. */
 
 import type { ModelStatic, Options } from 'sequelize';
+import { guardAssociations } from './associations.js';
 import { chosenForBulk, conflictColumns, isReadBack, settle, uniqueSets } from './existing-rows.js';
 import { type CallOptions, GUARDED, type Model, modelOf, type Row } from './internals.js';
 import { idsOf, type Key, keysOf, show, SnowflakeType } from './key.js';
@@ -42,6 +43,7 @@ function guard(given: ModelStatic<never>): void {
 }
 
 function guardModel(model: Model): void {
+  guardAssociations(model);
   const { bulkCreate, upsert, prototype } = model;
   const { save, _initValues: initValues } = prototype;
   prototype._initValues = function (values, options) {
