@@ -45,10 +45,9 @@ describe('The methods of TypeORM that are replaced here', () => {
     expect(
       String(InsertQueryBuilder.prototype.execute).match(/this\.expressionMap\.callListeners === true/g),
     ).toHaveLength(2);
-    for (const event of ['BeforeInsert', 'AfterInsert']) {
-      const told = `valueSets\\.forEach\\(\\(valueSet\\) => \\{\\s*queryRunner\\.broadcaster\\.broadcast${event}Event\\(`;
-      expect(String(InsertQueryBuilder.prototype.execute)).toMatch(new RegExp(told));
-    }
+    expect(String(InsertQueryBuilder.prototype.execute)).toMatch(
+      /valueSets\.forEach\(\(valueSet\) => \{\s*queryRunner\.broadcaster\.broadcastBeforeInsertEvent\(/,
+    );
     // What it inserts is asked for again and again, and stands in one place.
     expect(String(InsertQueryBuilder.prototype.execute)).toMatch(/this\.getValueSets\(\)/);
     expect(String((InsertQueryBuilder.prototype as unknown as { getValueSets: unknown }).getValueSets)).toMatch(

@@ -355,7 +355,7 @@ describe.each(kindsOfTier)('One object and several rows on %s', (kind) => {
       const values = name === 'Bill' ? { amount: 1 } : { cover: { stamp: {} } };
       const insert = other.createQueryBuilder().insert().into(name).values(values).updateEntity(false);
       const executed = insert.execute();
-      if (name === 'Letter') await expect(executed).rejects.toThrow('broken');
+      if (isTold || name === 'Letter') await expect(executed).rejects.toThrow('broken');
       open();
       await executed.catch(() => undefined);
       await setImmediate();

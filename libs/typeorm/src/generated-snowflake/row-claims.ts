@@ -115,6 +115,16 @@ export class RowClaims {
     this.unnoted.add(filled);
   }
 
+  /** Lets TypeORM tell the fillers of rows that are noted and filled: of each row once, as of rows that they fill then. */
+  letTell(filled: FilledRows): void {
+    for (const { rows } of filled.columns) {
+      for (const each of rows) {
+        const row = this.claims.get(each)?.row;
+        if (row?.run === filled.run) row.filledBy = [];
+      }
+    }
+  }
+
   /** Notes the IDs that rows were filled with, unless no other call can have met their objects. */
   endFilled(filled: FilledRows): void {
     if (!this.unnoted.delete(filled)) this.note(filled);

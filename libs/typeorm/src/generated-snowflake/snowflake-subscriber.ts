@@ -28,8 +28,6 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
    * @throws EntityLintError
    */
   look: ((query: AppQuery) => Promise<void>) | undefined;
-  /** False while TypeORM tells of rows that have their IDs. */
-  isTold = true;
 
   constructor(
     readonly source: SnowflakeSource,
@@ -40,11 +38,6 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
 
   static {
     Object.defineProperty(this.prototype, MARK, { value: true });
-  }
-
-  /** TypeORM asks for each row, and tells of all entities where it gets `Object`. No entity extends this class. */
-  listenTo(): typeof Object | typeof SnowflakeSubscriber {
-    return this.isTold ? Object : SnowflakeSubscriber;
   }
 
   /**
