@@ -6,7 +6,7 @@ import { attachSnowflakes } from './attach-snowflakes.js';
 import { AttachedSnowflakes } from './attached-snowflakes.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
 
-@Entity({ name: 'h_order' })
+@Entity({ name: 'told_order' })
 class Order {
   @GeneratedSnowflake()
   id!: string;
@@ -15,7 +15,7 @@ class Order {
   title!: string;
 }
 
-@Entity({ name: 'h_history' })
+@Entity({ name: 'told_history' })
 class History {
   @GeneratedSnowflake()
   id!: string;
@@ -24,7 +24,7 @@ class History {
   title!: string;
 }
 
-@Entity({ name: 'h_ticket' })
+@Entity({ name: 'told_ticket' })
 class Ticket {
   @PrimaryGeneratedColumn()
   no!: number;
@@ -52,29 +52,32 @@ describe.each(kindsOfTier)('Rows that a subscriber inserts again on %s', (kind) 
     ['before', true],
     ['before', false],
     ['after', true],
-  ] as const)('have IDs of their own in another table: %sInsert(), another call meanwhile: %p', async (when, meanwhile) => {
-    const { source, open } = waitingSource();
-    attachSnowflakes(dataSource, source);
-    const mirrored: Promise<unknown>[] = [];
-    const mirror = ({ entity, manager }: InsertEvent<Partial<Order>>): void => {
-      mirrored.push(manager.insert(History, entity));
-    };
-    dataSource.subscribers.push({ listenTo: () => Order, [`${when}Insert`]: mirror });
-    const order: Partial<Order> = { title: 'a' };
-    const inserted = dataSource.manager.insert(Order, [order, order]);
-    const another = meanwhile ? dataSource.manager.insert(History, { title: 'unrelated' }) : undefined;
-    await setImmediate();
-    open();
-    await inserted;
-    await another;
-    await Promise.all(mirrored);
-    const ids = [
-      ...(await dataSource.manager.find(Order)).map(({ id }) => id),
-      ...(await dataSource.manager.find(History)).map(({ id }) => id),
-    ];
-    expect(ids).toHaveLength(meanwhile ? 5 : 4);
-    expect(new Set(ids).size).toBe(ids.length);
-  });
+  ] as const)(
+    'have IDs of their own in another table: %sInsert(), another call meanwhile: %p',
+    async (when, meanwhile) => {
+      const { source, open } = waitingSource();
+      attachSnowflakes(dataSource, source);
+      const mirrored: Promise<unknown>[] = [];
+      const mirror = ({ entity, manager }: InsertEvent<Partial<Order>>): void => {
+        mirrored.push(manager.insert(History, entity));
+      };
+      dataSource.subscribers.push({ listenTo: () => Order, [`${when}Insert`]: mirror });
+      const order: Partial<Order> = { title: 'a' };
+      const inserted = dataSource.manager.insert(Order, [order, order]);
+      const another = meanwhile ? dataSource.manager.insert(History, { title: 'unrelated' }) : undefined;
+      await setImmediate();
+      open();
+      await inserted;
+      await another;
+      await Promise.all(mirrored);
+      const ids = [
+        ...(await dataSource.manager.find(Order)).map(({ id }) => id),
+        ...(await dataSource.manager.find(History)).map(({ id }) => id),
+      ];
+      expect(ids).toHaveLength(meanwhile ? 5 : 4);
+      expect(new Set(ids).size).toBe(ids.length);
+    },
+  );
 
   it.each([
     ['insert', true],
@@ -89,7 +92,10 @@ describe.each(kindsOfTier)('Rows that a subscriber inserts again on %s', (kind) 
       listenTo: () => Ticket,
       beforeInsert: ({ entity, manager }: InsertEvent<Ticket>) => {
         if (++told > 2) return;
-        others.push(manager[how](Ticket, entity).catch((error: unknown) => error));
+        const another: Promise<unknown> =
+          how === 'insert' ? manager.insert(Ticket, entity) : manager.save(Ticket, entity);
+        // A save of the object that stands for two rows may be refused.
+        others.push(another.catch(() => undefined));
       },
     });
     const ticket: Partial<Ticket> = {};
@@ -99,12 +105,9 @@ describe.each(kindsOfTier)('Rows that a subscriber inserts again on %s', (kind) 
     open();
     await inserted;
     await another;
-    const results = await Promise.all(others);
+    await Promise.all(others);
     const serials = (await dataSource.manager.find(Ticket)).map(({ serial }) => serial);
-    expect({ distinct: new Set(serials).size, results: results.filter((each) => each instanceof Error).map(String) }).toEqual({
-      distinct: serials.length,
-      results: expect.anything(),
-    });
+    expect(new Set(serials).size).toBe(serials.length);
     if (how === 'insert') expect(serials).toHaveLength(4);
   });
 
