@@ -206,8 +206,8 @@ export class InsertGuard {
 }
 
 /**
- * The many-to-many relation, such as `post.tags` (by its table), whose links TypeORM inserts by a statement: it lists the two foreign keys
- * and nothing else. The table may be that of an entity as well.
+ * The many-to-many relation, such as `post.tags` (by its table), whose links TypeORM inserts by a statement: it lists the
+ * two foreign keys and nothing else. The table may be that of an entity as well.
  */
 function joining({ entityMetadatas }: Pick<DataSource, 'entityMetadatas'>, listed: ListedColumns): string | undefined {
   for (const { tableName, ownRelations } of entityMetadatas) {

@@ -48,6 +48,19 @@ describe.each(databaseKinds)('Rows that a subscriber inserts again on %s', (kind
     await database.drop();
   });
 
+  /** Adds a subscriber that refuses the first row that it is told of. */
+  function refuseFirst(entity: typeof Order | typeof Ticket): void {
+    let isFirst = true;
+    dataSource.subscribers.push({
+      listenTo: () => entity,
+      beforeInsert: () => {
+        if (!isFirst) return;
+        isFirst = false;
+        throw new Error('refused');
+      },
+    });
+  }
+
   it.each([
     ['before', true],
     ['before', false],
@@ -136,15 +149,7 @@ describe.each(databaseKinds)('Rows that a subscriber inserts again on %s', (kind
 
   it('have keys of their own when the insert is tried again after a subscriber has refused a row', async () => {
     attachSnowflakes(dataSource, snowflakeSource());
-    let isFirst = true;
-    dataSource.subscribers.push({
-      listenTo: () => Order,
-      beforeInsert: () => {
-        if (!isFirst) return;
-        isFirst = false;
-        throw new Error('refused');
-      },
-    });
+    refuseFirst(Order);
     const repeated: Partial<Order> = {};
     const rows = [{}, repeated, repeated];
     await expect(dataSource.manager.insert(Order, rows)).rejects.toThrow('refused');
@@ -154,15 +159,7 @@ describe.each(databaseKinds)('Rows that a subscriber inserts again on %s', (kind
 
   it('have IDs of their own when one object is inserted twice at once after a failure', async () => {
     attachSnowflakes(dataSource, snowflakeSource());
-    let isFirst = true;
-    dataSource.subscribers.push({
-      listenTo: () => Ticket,
-      beforeInsert: () => {
-        if (!isFirst) return;
-        isFirst = false;
-        throw new Error('refused');
-      },
-    });
+    refuseFirst(Ticket);
     const row: Partial<Ticket> = {};
     await expect(dataSource.manager.insert(Ticket, [{}, row])).rejects.toThrow('refused');
     await Promise.all([dataSource.manager.insert(Ticket, row), dataSource.manager.insert(Ticket, row)]);
