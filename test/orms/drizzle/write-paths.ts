@@ -17,7 +17,7 @@ export interface Written {
 }
 
 export interface WritePath {
-  /** Of the table in docs/orms.md; several paths may share one. */
+  /** of the table in docs/write-paths.md; several paths may share one. */
   readonly row: string;
   readonly name: string;
   /** Where Drizzle has this path; everywhere unless given. */
