@@ -19,7 +19,7 @@ describe.each(databaseKinds)('Drizzle on %s', (kind) => {
   beforeAll(async () => (databases = await Promise.all([...FORMS, 'cost', 'killed'].map(() => testDatabase(kind)))));
   afterAll(() => Promise.all(databases.map((each) => each.drop())));
 
-  it('fills, reads or refuses on every path, as docs/orms.md says', async () => {
+  it('fills, reads or refuses on every path, as docs/write-paths.md says', async () => {
     const given = {
       databases: Object.fromEntries(FORMS.map((form, index) => [form, databases[index]])),
       upserts: UPSERTS,

@@ -14,7 +14,7 @@ describe.each(databaseKinds)('Kysely on %s', (kind) => {
   beforeAll(async () => (database = await testDatabase(kind)));
   afterAll(() => database.drop());
 
-  it.each(RELEASES)('%s fills or refuses every path, as docs/orms.md says', async (release) => {
+  it.each(RELEASES)('%s fills or refuses every path, as docs/write-paths.md says', async (release) => {
     const cells = await runSuite<Record<string, Record<string, string>>>('kysely', 'matrix', {
       database: database.options,
       release,
@@ -120,8 +120,8 @@ describe.each(databaseKinds)('Kysely on %s', (kind) => {
     });
   });
 
-  (kind === 'postgres' ? it : it.skip)('works in Nest as docs/orms.md shows it', async () => {
-    const inDocument = blocksOf('docs/orms.md').find(({ text }) => text.includes("from '@raindrop/nestjs'"))!.text;
+  (kind === 'postgres' ? it : it.skip)('works in Nest as docs/kysely.md shows it', async () => {
+    const inDocument = blocksOf('docs/kysely.md').find(({ text }) => text.includes("from '@raindrop/nestjs'"))!.text;
     const module = inDocument.slice(inDocument.indexOf('@Module('));
     expect(readFileSync(join(__dirname, 'kysely/nest.ts'), 'utf8')).toContain(module);
     expect(await runSuite('kysely', 'nest', { database: database.options })).toEqual({ filled: 2 });

@@ -1,8 +1,8 @@
 import { readDocument } from '../published/docs/typescript-blocks.js';
 import { recorded, recordedOrms, withOrmTable } from './matrix.js';
 
-it('docs/orms.md has the table of what runs have recorded', () => {
-  const document = readDocument('docs/orms.md');
+it('docs/write-paths.md has the table of what runs have recorded', () => {
+  const document = readDocument('docs/write-paths.md');
   expect(document).toContain('<!-- orms -->');
   // Run `npm run docs` when it differs.
   expect(withOrmTable(document)).toBe(document);

@@ -28,7 +28,7 @@ describe.each(VERSIONS)('%s', (version, folder, matrix, readme, inserter) => {
     beforeAll(async () => (database = await testDatabase(kind)));
     afterAll(() => database.drop());
 
-    it('fills or refuses every path, as docs/orms.md says', async () => {
+    it('fills or refuses every path, as docs/write-paths.md says', async () => {
       const cells = await runSuite<Cells>(folder, matrix, { database: database.options, upserts: UPSERTS });
       record(folder, version, kind, cells);
       expect(Object.keys(cells).length).toBeGreaterThan(20);

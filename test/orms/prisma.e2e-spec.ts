@@ -10,7 +10,7 @@ describe.each(databaseKinds)('Prisma on %s', (kind) => {
   beforeAll(async () => (database = await testDatabase(kind)));
   afterAll(() => database.drop());
 
-  it('fills or refuses every path, as docs/orms.md says', async () => {
+  it('fills or refuses every path, as docs/write-paths.md says', async () => {
     const cells = await runSuite<Record<string, Record<string, string>>>('prisma', 'matrix', {
       database: database.options,
       upserts: UPSERTS,

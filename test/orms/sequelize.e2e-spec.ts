@@ -24,7 +24,7 @@ describe.each(DIALECTS)('Sequelize on %s, dialect %s', (kind, dialect) => {
   beforeAll(async () => (database = await testDatabase(kind)));
   afterAll(() => database.drop());
 
-  it('fills or refuses every path, as docs/orms.md says', async () => {
+  it('fills or refuses every path, as docs/write-paths.md says', async () => {
     const cells = await runSuite<Cells>('sequelize', 'matrix', { ...given(), upserts: UPSERTS });
     record('sequelize', 'Sequelize 6', kind, cells);
     expect(Object.keys(cells).length).toBeGreaterThan(20);
@@ -147,10 +147,10 @@ describe.each(DIALECTS)('Sequelize on %s, dialect %s', (kind, dialect) => {
   });
 });
 
-it('works in Nest as docs/orms.md shows it, and shows bigint keys of instances behind BigIntInterceptor', async () => {
+it('works in Nest as docs/sequelize.md shows it, and shows bigint keys of instances behind BigIntInterceptor', async () => {
   const database = await testDatabase('postgres');
   try {
-    const inDocument = blocksOf('docs/orms.md').find(({ text }) => text.includes("from '@nestjs/sequelize'"))!.text;
+    const inDocument = blocksOf('docs/sequelize.md').find(({ text }) => text.includes("from '@nestjs/sequelize'"))!.text;
     const model = inDocument.slice(inDocument.indexOf('@Table'), inDocument.indexOf('@Module('));
     expect(readFileSync(join(__dirname, 'sequelize/nest.ts'), 'utf8')).toContain(model.replace('export ', '').trim());
     expect(await runSuite('sequelize', 'nest', { database: database.options })).toEqual({ filled: 4, shown: 5 });

@@ -12,7 +12,7 @@ import type { DatabaseKind } from '../support/servers/test-databases.js';
 import type { Upsert } from './upsert.js';
 import { UPSERTS } from './upserts.js';
 
-/** The paths of TypeORM that a row of the table in docs/orms.md stands for. */
+/** The paths of TypeORM that a row of the table in docs/write-paths.md stands for. */
 export interface TypeormRow {
   readonly row: string;
   readonly paths: readonly EntityPath[];

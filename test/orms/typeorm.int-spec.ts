@@ -59,7 +59,7 @@ async function takePaths(kind: DatabaseKind): Promise<Record<string, Record<stri
 }
 
 it.each(databaseKinds.filter((kind) => kind !== 'mysql'))(
-  'TypeORM on %s fills, reads or refuses on every path, as docs/orms.md says',
+  'TypeORM on %s fills, reads or refuses on every path, as docs/write-paths.md says',
   async (kind) => {
     const cells = await takePaths(kind);
     record('typeorm', 'TypeORM 1', kind, cells);

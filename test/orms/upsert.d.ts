@@ -3,7 +3,7 @@
  * gives the key of the new row. Whatever the statement says, the row that is there keeps its key.
  */
 export interface Upsert {
-  /** Of the table in docs/orms.md. */
+  /** of the table in docs/write-paths.md. */
   readonly row: string;
   /** `query`: the new row comes from a query. */
   readonly statement: 'single' | 'bulk' | 'query' | 'replace' | 'merge';

@@ -134,7 +134,7 @@ const tests: Readonly<Record<string, () => unknown>> = {
       ['-7', '7', '9223372036854775807'],
     );
   },
-  'drizzle-zod refuses what is no ID once the column has its schema, as docs/orms.md says': () => {
+  'drizzle-zod refuses what is no ID once the column has its schema, as docs/drizzle.md says': () => {
     const lines = pgTable('lines', { id: snowflake().primaryKey(), orderId: snowflakeReference().notNull() });
     const id = z.string();
     const insert = createInsertSchema(lines, { id: id.optional(), orderId: id });

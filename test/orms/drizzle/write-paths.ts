@@ -17,7 +17,7 @@ export interface Written {
 }
 
 export interface WritePath {
-  /** Of the table in docs/orms.md; several paths may share one. */
+  /** of the table in docs/write-paths.md; several paths may share one. */
   readonly row: string;
   readonly name: string;
   /** Where Drizzle has this path; everywhere unless given. */
@@ -122,7 +122,7 @@ const single: readonly WritePath[] = [
           { id: snowflake(shop.form.key), number: varchar({ length: 40 }).notNull(), trace: snowflake('customer') },
           (table) => [primaryKey({ columns: names.map((name) => table[name]) as never })],
         );
-        const builder = shop.db.insert(orders as never).values(some(2) as never) as unknown as MysqlInsert;
+        const builder = shop.db.insert(orders as never).values(some(2)) as unknown as MysqlInsert;
         ids.push(...idsOf(await builder.$returningId()));
         const given = { id: shop.form.of(String(shop.ids.nextId())), number: fresh() };
         const prepared = (shop.db.insert(orders as never).values(given as never) as unknown as MysqlInsert)

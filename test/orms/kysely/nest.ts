@@ -1,5 +1,5 @@
 /**
- * The module that docs/orms.md shows for Nest, in an application whose first order is inserted while its providers are
+ * The module that docs/kysely.md shows for Nest, in an application whose first order is inserted while its providers are
  * made, and whose last one while it shuts down.
  */
 import 'reflect-metadata';

@@ -165,7 +165,7 @@ export async function openShop(form: Form): Promise<OpenShop> {
   return { db: extended(plain, noted, form), plain, form, ids: noted, shown, sent, stored, close };
 }
 
-/** As docs/orms.md shows it: keys in the layout `number` become numbers by an extension of the results. */
+/** As docs/prisma.md shows it: keys in the layout `number` become numbers by an extension of the results. */
 export function extended(client: Client, ids: KeyIds, form: Form): Client {
   const filling = client.$extends(snowflakes(ids));
   const id = { needs: { id: true }, compute: ({ id }: { id: bigint }): number => Number(id) } as const;

@@ -1,4 +1,4 @@
-/** What `tsc` makes of the client that docs/orms.md shows. The compiler is the test: nothing here runs. */
+/** What `tsc` makes of the client that docs/prisma.md shows. The compiler is the test: nothing here runs. */
 
 import { type KeyIds, snowflakes, type SnowflakesExtension } from '@raindrop/orm/prisma';
 import { type Order, type Prisma, PrismaClient } from './generated/postgresql-BigInt/client/client.js';

@@ -1,4 +1,4 @@
-/** The model and the module that docs/orms.md shows for Nest, in an application that inserts while it starts and ends. */
+/** The model and the module that docs/sequelize.md shows for Nest, in an application that inserts while it starts and ends. */
 import 'reflect-metadata';
 import { equal } from 'node:assert/strict';
 import { InjectModel, SequelizeModule } from '@nestjs/sequelize';

@@ -35,11 +35,11 @@ async function init(...dependencies: string[]): Promise<{ stdout: string; module
 }
 
 it.each([
-  ['kysely', 'withSnowflakes(dialect', '@raindrop/orm/kysely', 'docs/orms.md#kysely'],
-  ['drizzle-orm', 'snowflake().primaryKey()', '@raindrop/orm/drizzle', 'docs/orms.md#drizzle'],
-  ['@mikro-orm/core', '@SnowflakePrimaryKey()', '@raindrop/orm/mikro-orm', 'docs/orms.md#mikroorm'],
-  ['sequelize', 'snowflakeKey()', '@raindrop/orm/sequelize', 'docs/orms.md#sequelize'],
-  ['@prisma/client', 'prisma.$extends(snowflakes', '@raindrop/orm/prisma', 'docs/orms.md#prisma'],
+  ['kysely', 'withSnowflakes(dialect', '@raindrop/orm/kysely', 'docs/kysely.md'],
+  ['drizzle-orm', 'snowflake().primaryKey()', '@raindrop/orm/drizzle', 'docs/drizzle.md'],
+  ['@mikro-orm/core', '@SnowflakePrimaryKey()', '@raindrop/orm/mikro-orm', 'docs/mikro-orm.md'],
+  ['sequelize', 'snowflakeKey()', '@raindrop/orm/sequelize', 'docs/sequelize.md'],
+  ['@prisma/client', 'prisma.$extends(snowflakes', '@raindrop/orm/prisma', 'docs/prisma.md'],
 ])('init --project recognises %s, imports the module and prints its lines', async (name, ...expected) => {
   const { stdout, module } = await init(name);
   expect(module).toContain(`import { RaindropModule } from '@raindrop/nestjs';`);

@@ -40,12 +40,13 @@ describe('The page helps', () => {
   it('and says which needs are none, and what nothing meets', async () => {
     await page.getByLabel('Processes', { exact: true }).fill('0');
     await page.getByRole('button', { name: 'Recommend' }).click();
-    await shows(page, '#advise-problem', 'Processes: is out of range: must be an integer from 1 to 1023');
+    await shows(page, '#advise-problem', '“Processes” is out of range: must be an integer from 1 to 1023');
     await page.getByLabel('Processes', { exact: true }).fill('1000');
     await page.getByLabel('Years').fill('900');
     await page.getByLabel('Exact JavaScript numbers').check();
     await page.getByRole('button', { name: 'Recommend' }).click();
     await shows(page, '#advice', 'keep them as strings');
+    await shows(page, '#advice', /until (the year \d\d,\d{3}|\d+ [A-Z][a-z]+ \d{4})\./);
     // Nothing meets these needs: no advice has the button of one that does.
     await shows(page, '#advise-said', '2 layouts, none of which meet your needs.');
     expect(await page.locator('#advice .mark').allTextContents()).toEqual(
@@ -82,7 +83,7 @@ describe('The page helps', () => {
 
   it('with IDs in any form and under a code, and with numbers of other kinds', async () => {
     await page.getByLabel('Format').selectOption('base62');
-    await page.getByLabel('Sequence (optional)').fill('invoice');
+    await page.getByLabel('Code (optional)').fill('invoice');
     await page.getByLabel('How many').fill('3');
     await page.getByRole('button', { name: 'Get', exact: true }).click();
     await shows(page, '#take-said', /^3 IDs in/);

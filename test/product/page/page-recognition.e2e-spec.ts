@@ -289,9 +289,11 @@ describe('The page recognises what is pasted', () => {
     await page.getByRole('button', { name: 'Copy as CSV' }).click();
     await page.locator('#read-csv-copy').getByText('Copied').waitFor();
     const csv = await page.evaluate<string>('navigator.clipboard.readText()');
-    expect(csv.split('\r\n').slice(0, 2)).toEqual([
-      'id,system,time,gap,worker,sequence',
+    expect(csv.split('\r\n').slice(0, 4)).toEqual([
+      'id,system,time,gap_ms,worker,sequence',
       `${DISCORD},Discord,2016-04-30T11:18:25.796Z,,32,7`,
+      expect.stringMatching(/^80351110224678912,Discord,2015-08-10T17:26:37.529Z,-22787508267,/),
+      'hello,,,,,',
     ]);
     const [download] = await Promise.all([
       page.waitForEvent('download'),

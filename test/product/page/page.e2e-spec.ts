@@ -133,10 +133,10 @@ describe('The page', () => {
     });
 
     it.each([
-      ['First worker id', '1024', 'First worker id: is out of range: must be an integer from 0 to 1023;'],
-      ['Last worker id', '1.5', 'Last worker id: must be an integer from 0 to 1023;'],
-      ['Last worker id', '0', 'First worker id: must not be greater than serviceMaxWorkId, 0.'],
-      ['Value of the end bits', '2', 'Value of the end bits: is out of range: must be an integer from 0 to 1;'],
+      ['First worker id', '1024', '“First worker id” is out of range: must be an integer from 0 to 1023;'],
+      ['Last worker id', '1.5', '“Last worker id” must be an integer from 0 to 1023;'],
+      ['Last worker id', '0', '“First worker id” must not be greater than serviceMaxWorkId, 0.'],
+      ['Value of the end bits', '2', '“Value of the end bits” is out of range: must be an integer from 0 to 1;'],
     ])('and says what is wrong with %s %s', async (label, value, problem) => {
       await page.getByLabel(label).fill(value);
       await shows(page, '#plan-problem', problem);
@@ -171,7 +171,7 @@ describe('The page', () => {
       await shows(
         page,
         '#plan-problem',
-        'Timestamp: leaves no sequence bit: 63 - 55 - workIdLength 10 - 1 - endBitsLength 1 = -4',
+        '“Timestamp” leaves no sequence bit: 63 - 55 - workIdLength 10 - 1 - endBitsLength 1 = -4',
       );
       expect(await page.locator('#plan-bits').getAttribute('class')).toContain('impossible');
       expect(await top()).toBe(before);
@@ -182,15 +182,15 @@ describe('The page', () => {
 
     it('and says what is wrong with a day or a number', async () => {
       await page.getByLabel('Epoch').fill('2999-01-01');
-      await shows(page, '#plan-problem', 'Epoch: is in the future');
+      await shows(page, '#plan-problem', '“Epoch” is in the future');
       await page.getByLabel('Epoch').fill('');
-      await shows(page, '#plan-problem', 'Epoch: is not a date');
+      await shows(page, '#plan-problem', '“Epoch” is not a date');
       await page.getByLabel('Epoch').fill('2026-01-01');
       await page.getByLabel('Expected IDs per second per process').fill('0');
       await shows(
         page,
         '#plan-problem',
-        'Expected IDs per second per process: is out of range: must be an integer from 1 to',
+        '“Expected IDs per second per process” is out of range: must be an integer from 1 to',
       );
     });
 
@@ -364,6 +364,28 @@ describe('The page', () => {
       '#read-check',
       /^✓ The service confirms this\. Issued by \S+, process \d+\. .+ holds worker \d+ now\.$/,
     );
+    await opened.close();
+  });
+
+  it.each([1280, 390])('puts the input first, and what belongs together in one line: %i px', async (width) => {
+    opened = await openPage(browser, services[1].url, { viewport: { width, height: 900 } });
+    ({ page } = opened);
+    const boxOf = async (selector: string) => (await page.locator(selector).boundingBox())!;
+    expect((await boxOf('#read-id')).y).toBeLessThan(260);
+    expect(
+      await page.evaluate(`(({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight)(
+      document.getElementById('read-id'))`),
+    ).toBe(true);
+    await readNewId(page, () => page.getByRole('button', { name: 'Get a new ID' }).click());
+    const form = await boxOf('#read-form');
+    const [clocks, share] = [await boxOf('#read-clock'), await boxOf('#read-share')];
+    if (width > 640) expect(share.x + share.width).toBeCloseTo(form.x + form.width, 0);
+    else expect(clocks.x).toBeGreaterThanOrEqual(form.x);
+    const examples = await page.evaluate<{ x: number; y: number }[]>(
+      `[...document.getElementById('read-examples').children].map((each) => each.getBoundingClientRect().toJSON())`,
+    );
+    const firsts = examples.filter(({ y }, at) => at === 0 || y > examples[at - 1]!.y + 9);
+    for (const { x } of firsts) expect(x).toBeCloseTo(form.x, 0);
     await opened.close();
   });
 

@@ -228,6 +228,13 @@ describe('The service', () => {
     },
   );
 
+  it('serves the files of the page where its address has a query', async () => {
+    const { status, headers } = await ask('GET', '/docs/?x');
+    expect([status, headers['location']]).toEqual([302, '../docs']);
+    const { text } = await ask('GET', '/docs?x');
+    expect(text).toContain('href="./docs/swagger-ui.css"');
+  });
+
   it('tells browsers to load nothing from elsewhere', async () => {
     const { headers } = await ask('GET', '/docs');
     expect(headers['content-security-policy']).toContain("default-src 'self'");

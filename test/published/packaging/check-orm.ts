@@ -22,12 +22,10 @@ const NPM_FLAGS = [
 /** What looks at the example, as this repository has it. */
 const TOOLS = ['typescript', '@types/node', '@types/pg'];
 
-/** An application of one ORM: what docs/orms.md shows, and a few lines behind it that look at what became of it. */
+/** An application of one ORM: what its page in docs shows, and a few lines behind it that look at what became of it. */
 interface OrmApp {
-  /** Its entry in @raindrop/orm, and its folder in test/orms. */
+  /** Its entry in @raindrop/orm, its page in docs, and its folder in test/orms. */
   readonly name: string;
-  /** Its section of docs/orms.md. */
-  readonly section: string;
   /** A function of the entry. */
   readonly offers: string;
   /** Makes the tables, where the example has them. */
@@ -42,7 +40,6 @@ interface OrmApp {
 export const ormApps: readonly OrmApp[] = [
   {
     name: 'kysely',
-    section: 'kysely',
     offers: 'withSnowflakes',
     tables: ['create table orders (id bigint not null primary key, customer text not null)'],
     table: 'orders',
@@ -54,7 +51,6 @@ console.log(JSON.stringify(stored.map((each) => each.id)));
   },
   {
     name: 'drizzle',
-    section: 'drizzle',
     offers: 'snowflake',
     tables: [
       'create table orders (id bigint not null primary key, customer text not null)',
@@ -69,7 +65,6 @@ console.log(JSON.stringify(stored.map((each) => each.id)));
   },
   {
     name: 'prisma',
-    section: 'prisma',
     offers: 'snowflakes',
     tables: [
       'create table "Order" (id bigint not null primary key, customer text not null)',
@@ -84,7 +79,6 @@ console.log(JSON.stringify(stored.map(({ id }) => String(id))));
   },
   {
     name: 'mikro-orm',
-    section: 'mikroorm',
     offers: 'SnowflakePrimaryKey',
     tables: [],
     table: '"order"',
@@ -101,7 +95,6 @@ console.log(JSON.stringify(stored.map((each) => each.id)));
   },
   {
     name: 'sequelize',
-    section: 'sequelize',
     offers: 'snowflakeKey',
     tables: [],
     table: '"Orders"',
@@ -121,7 +114,7 @@ export interface PackedLibrary {
 }
 
 /**
- * A fresh application outside the workspace: the tarballs and the ORM installed as docs/orms.md says, the example of that
+ * A fresh application outside the workspace: the tarballs and the ORM installed as docs/write-paths.md says, the example of that
  * document compiled as it stands there, and run on a PostgreSQL.
  * @returns what is wrong
  */
@@ -162,12 +155,12 @@ export async function checkOrm(
 }
 
 async function install(app: OrmApp, packages: readonly PackedLibrary[], folder: string): Promise<void> {
-  const section = readDocument(`docs/orms.md#${app.section}`);
-  const [example] = typescriptBlocks(section);
+  const page = readDocument(`docs/${app.name}.md`);
+  const [example] = typescriptBlocks(page);
   mkdirSync(join(folder, 'src'), { recursive: true });
   const [work, close] = example!.split(/^(?=await ids\.close\(\);)/m);
   writeFileSync(join(folder, 'src/main.ts'), `${work!}${app.after}${close!}`);
-  const schema = /^```prisma\n([^]*?)^```$/m.exec(section)?.[1];
+  const schema = /^```prisma\n([^]*?)^```$/m.exec(page)?.[1];
   if (schema !== undefined) {
     mkdirSync(join(folder, 'prisma'));
     writeFileSync(join(folder, 'prisma/schema.prisma'), schema);
@@ -177,7 +170,7 @@ async function install(app: OrmApp, packages: readonly PackedLibrary[], folder: 
 
   // What they take of each other is not published either.
   const tarballs = new Map(packages.map(({ manifest, tarball }) => [manifest.name, `file:${tarball}`]));
-  const named = /^npm install (.+)$/m.exec(section)![1]!.split(' ');
+  const named = /^npm install (.+)$/m.exec(page)![1]!.split(' ');
   const versions = versionsOf(app);
   const node = isOldNode && versions.has(OWN_NODE) ? [OWN_NODE] : [];
   const wanted = [...named, '@raindrop/core', '@raindrop/node', '@raindrop/orm', ...TOOLS, ...node].map(

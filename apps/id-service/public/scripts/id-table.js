@@ -64,7 +64,7 @@ export function idTable(onChoose) {
 
 function rowOf(found) {
   const { text, shown, foreign } = found;
-  const none = { id: text.slice(0, 64), system: '', time: undefined, gap: '', worker: '', sequence: '' };
+  const none = { id: text.slice(0, 64), system: '', time: undefined, gapMs: undefined, worker: '', sequence: '' };
   if (shown !== undefined) {
     const { parsed } = shown;
     const { id, time, workerId, sequence } = parsed;
@@ -84,9 +84,9 @@ function withGaps(rows) {
   let before;
   return rows.map((row) => {
     if (row.time === undefined) return row;
-    const gap = before === undefined ? '' : gapOf(row.time - before);
+    const gapMs = before === undefined ? undefined : row.time - before;
     before = row.time;
-    return { ...row, gap };
+    return { ...row, gapMs };
   });
 }
 
@@ -107,7 +107,7 @@ function summaryOf(rows) {
   return parts.join(' · ');
 }
 
-function cellsOf({ id, system, time, gap, worker, sequence }) {
+function cellsOf({ id, system, time, gapMs, worker, sequence }) {
   const cell = (text, name = '') => element('td', name === '' ? {} : { class: name }, text);
   const iso = time?.toISOString();
   const moment =
@@ -117,7 +117,7 @@ function cellsOf({ id, system, time, gap, worker, sequence }) {
     element('th', { scope: 'row', class: 'id-cell' }, name),
     cell(system),
     cell(moment, 'nowrap'),
-    cell(gap, 'number nowrap'),
+    cell(gapMs === undefined ? '' : gapOf(gapMs), 'number nowrap'),
     cell(worker, 'number'),
     cell(sequence, 'number'),
   ];
@@ -139,7 +139,7 @@ function gapOf(ms) {
 function csvOf(rows) {
   const quoted = (text) => (/[",\n]|^[=+@-]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const lines = rows.map(({ time, ...row }) =>
-    [row.id, row.system, time?.toISOString() ?? '', row.gap, row.worker, row.sequence].map(quoted).join(','),
+    [quoted(row.id), quoted(row.system), time?.toISOString(), row.gapMs, row.worker, row.sequence].join(','),
   );
-  return `${['id,system,time,gap,worker,sequence', ...lines].join('\r\n')}\r\n`;
+  return `${['id,system,time,gap_ms,worker,sequence', ...lines].join('\r\n')}\r\n`;
 }

@@ -1,6 +1,6 @@
 import { byId, element, setText } from './dom.js';
 import { ask } from './service.js';
-import { shortCount } from './words.js';
+import { date, shortCount, wrongInput } from './words.js';
 
 const NAMES = {
   default: 'The default',
@@ -30,8 +30,8 @@ export function layoutAdvisor(onUse) {
       setText(byId('advise-said'), `${words} The best one first: ${NAMES[best.name]}.`);
     } catch (problem) {
       const wrong = problem.problems ?? [];
-      const told = wrong.map(
-        ({ option, message }) => `${byId(INPUTS[option])?.labels[0].textContent ?? option}: ${message}.`,
+      const told = wrong.map(({ option, message }) =>
+        wrongInput(byId(INPUTS[option])?.labels[0].textContent ?? option, message),
       );
       tell(told.join(' ') || problem.message, wrong);
     }
@@ -51,7 +51,7 @@ function cardOf({ name, options, plan, reasons, misses }, needs, onUse) {
   const figures = [
     `${timeStampLength} bits of ${timeUnit}s, ${workIdLength} for workers.`,
     `${shortCount(plan.workers.count)} workers, ${shortCount(plan.idsPerSecond)} IDs per second each,`,
-    plan.expiresAt === null ? 'past the year 275760.' : `until ${plan.expiresAt.split('T')[0].replace('+0', '')}.`,
+    plan.expiresAt === null ? 'past the year 275760.' : `until ${date(new Date(plan.expiresAt))}.`,
   ];
   const isMissing = misses.length > 0;
   const use = element(

@@ -3,7 +3,7 @@ import { byId, element, onCopy, setText } from './dom.js';
 import { layoutAdvisor } from './layout-advisor.js';
 import { shareButton, writeAddress } from './permalink.js';
 import { ask } from './service.js';
-import { bits, count, date, shortCount } from './words.js';
+import { bits, count, date, shortCount, wrongInput } from './words.js';
 
 /** The cards that say what a plan comes to. */
 export function figuresOf(plan) {
@@ -225,7 +225,7 @@ function showPlan(plan, options, change) {
 /** Says what is wrong, each with the label of its input; undefined: nothing is. */
 function showProblems(problem, change) {
   const problems = problem?.problems ?? [];
-  const told = problems.map(({ option, message }) => sentence(`${labelOf(option)}: ${message}`)).join(' ');
+  const told = problems.map(({ option, message }) => wrongInput(labelOf(option), message)).join(' ');
   setText(byId('plan-problem'), problem === undefined ? '' : told || sentence(problem.message));
   for (const [option, input] of Object.entries(INPUTS)) {
     if (problems.some((each) => each.option === option)) byId(input).setAttribute('aria-invalid', 'true');

@@ -34,9 +34,16 @@ export function bits(number) {
   return `${number} ${number === 1 ? 'bit' : 'bits'}`;
 }
 
-/** `21 November 2026`, in UTC. */
+/** `21 November 2026`, in UTC; of a far future the year alone: `the year 71,710`. */
 export function date(moment) {
-  return day.format(moment);
+  const year = moment.getUTCFullYear();
+  return year > 9_999 ? `the year ${whole.format(year)}` : day.format(moment);
+}
+
+/** What is wrong with an input, by its label: `“Processes” is out of range: must be an integer from 1 to 1023.` */
+export function wrongInput(label, message) {
+  const said = /^(is|leaves|must) /.test(message) ? `“${label}” ${message}` : `${label}: ${message}`;
+  return `${said}${/[.!?]$/.test(message) ? '' : '.'}`;
 }
 
 /** `30 Apr 2016`, in UTC. */

@@ -18,6 +18,7 @@ export function serveOpenApi(app: NestFastifyApplication): void {
     .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'One of API_KEYS.' })
     .addApiKey({ type: 'apiKey', name: 'X-API-Key', in: 'header', description: 'The same.' }, 'key')
     .build();
+  leaveQueryOut(app);
   // Made before the service serves: on the first request it would block the event loop for 115 ms.
   SwaggerModule.setup('docs', app, documentOf(app, description), {
     customSiteTitle: 'Raindrop',
@@ -25,6 +26,24 @@ export function serveOpenApi(app: NestFastifyApplication): void {
     // Without a validator: the page calls no other server.
     swaggerOptions: { tryItOutEnabled: true, validatorUrl: null },
   });
+}
+
+/**
+ * Sends `/docs/?x` to `/docs`: Swagger names its files by whether the whole URL ends with a slash, and would name
+ * `/docs/docs/swagger-ui.css`.
+ */
+function leaveQueryOut(app: NestFastifyApplication): void {
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .addHook('onRoute', (route) => {
+      if (route.url !== '/docs' || route.method !== 'GET') return;
+      route.preHandler = (request, reply, done) => {
+        // Relative: a proxy may serve this below a path of its own.
+        if (request.url.includes('/?')) void reply.redirect('../docs');
+        else done();
+      };
+    });
 }
 
 function documentOf(app: NestFastifyApplication, description: Description): OpenAPIObject {

@@ -6,9 +6,7 @@ interface Orm {
   readonly name: string;
   /** The line that opens the database, and that of a key. */
   readonly lines: readonly string[];
-  /** Its section of docs/orms.md. */
-  readonly section: string;
-  /** Its entry of `@raindrop/orm`. */
+  /** Its entry of `@raindrop/orm`, and its page in docs. */
   readonly entry: string;
 }
 
@@ -16,14 +14,12 @@ const ORMS: readonly Orm[] = [
   {
     name: 'kysely',
     lines: [`new Kysely<Shop>({ dialect: withSnowflakes(dialect, { columns: { orders: ['id'] } }) })`],
-    section: 'kysely',
     entry: 'kysely',
   },
-  { name: 'drizzle-orm', lines: [`id: snowflake().primaryKey()`], section: 'drizzle', entry: 'drizzle' },
+  { name: 'drizzle-orm', lines: [`id: snowflake().primaryKey()`], entry: 'drizzle' },
   {
     name: '@mikro-orm/core',
     lines: [`entityManager: withSnowflakes(EntityManager)`, `@SnowflakePrimaryKey() id!: string;`],
-    section: 'mikroorm',
     entry: 'mikro-orm',
   },
   {
@@ -32,10 +28,9 @@ const ORMS: readonly Orm[] = [
       `new Sequelize(withSnowflakes({ ... })), or SequelizeModule.forRoot(withSnowflakes({ ... }))`,
       `id: snowflakeKey(), or @Column(snowflakeKey()) declare id: CreationOptional<string>;`,
     ],
-    section: 'sequelize',
     entry: 'sequelize',
   },
-  { name: '@prisma/client', lines: [`prisma.$extends(snowflakes(ids))`], section: 'prisma', entry: 'prisma' },
+  { name: '@prisma/client', lines: [`prisma.$extends(snowflakes(ids))`], entry: 'prisma' },
 ];
 
 /** Returns the ORM of an application without TypeORM; undefined when none is known. */
@@ -44,9 +39,9 @@ export function ormOf({ packages }: NestProject): Orm | undefined {
 }
 
 /** The steps that `init` leaves to the user, because they change files of the application's own. */
-export function ormRemaining({ lines, section, entry }: Orm): string[] {
+export function ormRemaining({ lines, entry }: Orm): string[] {
   return [
     ...lines.map((line) => `${line}, of @raindrop/orm/${entry}`),
-    `inject IdService into the provider of the database, so that the service is open before the first insert: docs/orms.md#${section}`,
+    `inject IdService into the provider of the database, so that the service is open before the first insert: docs/${entry}.md`,
   ];
 }

@@ -172,7 +172,7 @@ function judgeJson(
   }
   return (
     `${place}: \`with\` is refused, because JSON returns ${shown(value)} for the ID ${id}. Join, or load the ID as a text: ` +
-    'docs/orms.md#drizzle'
+    'docs/drizzle.md'
   );
 }
 

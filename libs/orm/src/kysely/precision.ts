@@ -64,7 +64,7 @@ export async function checkPrecision(db: KyselyLike, options: PrecisionOptions =
       if (hasDigitsOf(sample.id, json)) continue;
       warnings.push(
         `${place}: JSON of a query, such as jsonArrayFrom(), returns ${shown(json)} for the ID ${sample.id}. Cast the ID to ` +
-          'text inside: docs/orms.md#kysely',
+          'text inside: docs/kysely.md',
       );
     }
   }

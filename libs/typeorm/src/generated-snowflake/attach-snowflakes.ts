@@ -11,7 +11,14 @@ import {
 } from './generated-column.js';
 import { InsertGuard, isSnowflakeSubscriber, SnowflakeSubscriber } from './snowflake-subscriber.js';
 import { lintColumns } from './lint-columns.js';
-import { checkWrittenValues, compareAsRead, identifyBySetKeys, listKeys, readReturned } from './patches.js';
+import {
+  checkWrittenValues,
+  compareAsRead,
+  identifyBySetKeys,
+  listKeys,
+  readReturned,
+  returnRowsByKey,
+} from './patches.js';
 import { separateRows } from './insert-rows.js';
 import { makeSqliteExact } from './safe-sqlite-integers.js';
 import { AlreadyAttachedError, DataSourceNotInitializedError } from './snowflake-errors.js';
@@ -51,6 +58,7 @@ export function attachSnowflakes(
   checkWrittenValues(dataSource.driver);
   readReturned(dataSource.driver);
   listKeys();
+  returnRowsByKey();
   separateRows();
   const restore = columns.map(takeColumn);
   const { subscribers } = dataSource;

@@ -41,7 +41,8 @@ export class AttachedSnowflakes {
   assign<Entity extends object>(entity: Entity, target?: SnowflakeTarget): Entity {
     let isOver = false;
     try {
-      this.assignIn({ isOver: () => isOver }, entity, target);
+      // The IDs are the application's: it has asked for them.
+      this.assignIn({ isOver: () => isOver, hasWritten: true }, entity, target);
       return entity;
     } finally {
       isOver = true;

@@ -88,7 +88,7 @@ export function separateRows(): void {
     EXECUTED.set(this, executed);
     // Holes in the array are no rows.
     const given = [valuesSet].flat<object[]>();
-    const run = new Execution(executed.token);
+    const run = new Execution(executed.token, rowClaims.transactionOf(this.queryRunner));
     const builder = copyOf(this);
     const insert = { builder, dataSource, metadata, given, columns, executed, run, execute: write };
     if (executed.filled !== undefined) rowClaims.note(executed.filled);
@@ -160,7 +160,9 @@ async function insertTold({ builder, metadata, given, columns, run, execute }: I
   try {
     rows = rowClaims.begin(given, metadata, columns, run);
     builder.expressionMap.valuesSet = rows;
-    return await execute.call(builder);
+    const result = await execute.call(builder);
+    run.hasWritten = true;
+    return result;
   } finally {
     run.end();
     rowClaims.end(rows);
@@ -172,6 +174,7 @@ async function insertFilled(insert: Insert, fillers: readonly SnowflakeSubscribe
   const { builder, dataSource, metadata, given, columns, executed, run, execute } = insert;
   const properties = columns.map(({ property }) => property);
   const rows = rowClaims.separate(given, properties, run);
+  if (rows === undefined) return insertTold(insert);
   const lacking = columns.map((each, at) => new LackingRows(rows, each, fillers[at]!));
   const filled = { run, metadata, fillers, columns: lacking };
   rowClaims.beginFilled(filled);
@@ -199,7 +202,9 @@ async function insertFilled(insert: Insert, fillers: readonly SnowflakeSubscribe
     });
     // TypeORM waits between telling and writing, too: `execute()` returns before a subscriber hears of a statement.
     await Promise.resolve();
-    return await execute.call(builder);
+    const result = await execute.call(builder);
+    run.hasWritten = true;
+    return result;
   } finally {
     run.end();
     for (const each of lacking) each.end();

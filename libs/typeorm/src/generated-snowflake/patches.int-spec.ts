@@ -1,6 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Column, DataSource, Entity, InsertQueryBuilder, PrimaryColumn, QueryBuilder } from 'typeorm';
+import {
+  Column,
+  DataSource,
+  Entity,
+  InsertQueryBuilder,
+  PrimaryColumn,
+  QueryBuilder,
+  SelectQueryBuilder,
+} from 'typeorm';
 
 @Entity()
 class Plain {
@@ -48,6 +56,8 @@ describe('The methods of TypeORM that are replaced here', () => {
     expect(String(InsertQueryBuilder.prototype.execute)).toMatch(
       /valueSets\.forEach\(\(valueSet\) => \{\s*queryRunner\.broadcaster\.broadcastBeforeInsertEvent\(/,
     );
+    expect(SelectQueryBuilder.prototype.where).toHaveLength(2);
+    expect(Object.hasOwn(SelectQueryBuilder.prototype, 'getMany')).toBe(true);
     // What it inserts is asked for again and again, and stands in one place.
     expect(String(InsertQueryBuilder.prototype.execute)).toMatch(/this\.getValueSets\(\)/);
     expect(String((InsertQueryBuilder.prototype as unknown as { getValueSets: unknown }).getValueSets)).toMatch(
@@ -72,6 +82,15 @@ describe('The methods of TypeORM that are replaced here', () => {
       'query-builder/RelationIdLoader.js: .compareEntityValue(entity, relationId',
       'query-builder/RelationIdLoader.js: .compareEntityValue(relatedEntity, relationId',
     ]);
+  });
+
+  it('still need it: TypeORM gives the rows that it reads again to objects in the order in which they come', () => {
+    const file = join(TYPEORM, 'query-builder/ReturningResultsEntityUpdator.js');
+    const source = readFileSync(file, 'utf8').replace(/\s+/g, ' ');
+    expect(source).toMatch(
+      /\.where\(entityIds\) \.setOption\("create-pojo"\)[^;]*\.getMany\(\); entities\.forEach\(\(entity, entityIndex\)/,
+    );
+    expect(source).toMatch(/merge\(metadata\.target, entity, returningResult\[entityIndex\]\)/);
   });
 
   it('still need it: TypeORM lists keys only where they have no transformer', () => {

@@ -1,4 +1,11 @@
-import { type DataSource, type EntityMetadata, In, QueryBuilder, type ValueTransformer } from 'typeorm';
+import {
+  type DataSource,
+  type EntityMetadata,
+  In,
+  QueryBuilder,
+  SelectQueryBuilder,
+  type ValueTransformer,
+} from 'typeorm';
 
 /** TypeORM 0.3 and 1 export the class under different names. */
 export type ColumnMetadata = EntityMetadata['columns'][number];
@@ -64,6 +71,81 @@ export function listKeys(): void {
     const narrow = keys.map((key) => metadata.getEntityIdMap(key) ?? key);
     return condition.call(this, narrow);
   };
+}
+
+const RETURNS_ROWS = Symbol.for('@raindrop/typeorm:returned-rows');
+
+/** The used part of the query builder that reads inserted rows again. */
+interface Reader {
+  readonly expressionMap: Builder['expressionMap'] & { readonly options: readonly string[] };
+  where: (this: Reader, where: unknown, parameters?: unknown) => Reader;
+  getMany: (this: Reader) => Promise<(object | undefined)[]>;
+  [RETURNS_ROWS]?: true;
+}
+
+const LOOKED_UP = new WeakMap<Reader, readonly (string | undefined)[]>();
+
+/**
+ * Replaces `where` and `getMany` of the query builder with which TypeORM reads inserted rows again, on databases without
+ * RETURNING (SQLite, MySQL), for the values that the database has set.
+ *
+ * TypeORM asks for them by `(id = ?) OR (id = ?) ...`, which is an error on SQLite beyond 1,000 rows, and takes the first
+ * row that it reads for the first object: the objects of `insert([{ id: '9' }, { id: '5' }])` would hold 5 and 9. Rows are
+ * listed by `id IN (...)`, and each goes to the object with its key.
+ */
+export function returnRowsByKey(): void {
+  const readers = SelectQueryBuilder.prototype as unknown as Reader;
+  if (readers[RETURNS_ROWS] === true) return;
+  Object.defineProperty(readers, RETURNS_ROWS, { value: true });
+  const { where, getMany } = readers;
+  readers.where = function (given, ...more) {
+    const { metadata } = this.expressionMap.mainAlias ?? {};
+    const keys = Array.isArray(given) && metadata !== undefined ? keysOf(given as unknown[], metadata) : undefined;
+    if (keys === undefined) return where.call(this, given, ...more);
+    LOOKED_UP.set(this, keys);
+    const { primaryColumns } = metadata!;
+    const [{ propertyName }] = primaryColumns as [ColumnMetadata];
+    const listed = { [propertyName]: In((given as Record<string, unknown>[]).map((each) => each[propertyName])) };
+    return where.call(this, primaryColumns.length === 1 ? listed : given, ...more);
+  };
+  readers.getMany = async function () {
+    const rows = await getMany.call(this);
+    const keys = LOOKED_UP.get(this);
+    if (keys === undefined || !this.expressionMap.options.includes('create-pojo')) return rows;
+    const { metadata } = this.expressionMap.mainAlias!;
+    const byKey = new Map(rows.map((row) => [keyOf(row, metadata), row]));
+    return keys.map((key) => byKey.get(key));
+  };
+}
+
+/** The keys in a list of `{ id: '9' }`; undefined for other conditions, and where no key column is ours. */
+function keysOf(given: readonly unknown[], metadata: EntityMetadata): string[] | undefined {
+  const { primaryColumns } = metadata;
+  if (given.length < 2 || !primaryColumns.some(attachedTransformer)) return undefined;
+  if (primaryColumns.some(({ embeddedMetadata, relationMetadata }) => embeddedMetadata ?? relationMetadata)) {
+    return undefined;
+  }
+  const keys: string[] = [];
+  for (const each of given) {
+    if (typeof each !== 'object' || each === null || Object.keys(each).length !== primaryColumns.length) {
+      return undefined;
+    }
+    const key = keyOf(each, metadata);
+    if (key === undefined) return undefined;
+    keys.push(key);
+  }
+  return keys;
+}
+
+/** Undefined where a part is no text or number. */
+function keyOf(row: object | undefined, { primaryColumns }: EntityMetadata): string | undefined {
+  const parts: string[] = [];
+  for (const column of primaryColumns) {
+    const value: unknown = (row as Record<string, unknown> | undefined)?.[column.propertyName];
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return undefined;
+    parts.push(String(attachedTransformer(column)?.to(value) ?? value));
+  }
+  return JSON.stringify(parts);
 }
 
 /**

@@ -3,19 +3,37 @@ import { processWide } from '@raindrop/core/internal';
 import { type GeneratedColumn, generatedColumnsOf } from './generated-column.js';
 import { isUnset } from './patches.js';
 
-/** A call that inserts: one execution of a query builder, or what a QueryRunner saves until something fails. */
+/**
+ * A call that inserts: one execution of a query builder, or what a QueryRunner saves until something fails.
+ *
+ * An ID that it has set in an object is the application's once its row is written: two archives that get the object get
+ * the same ID. An ID whose row was lost, as a statement failed or a transaction was rolled back, stays in its object, for
+ * the next attempt, but it is still ours: of two rows that are made of the object one gets it.
+ */
 export interface InsertRun {
   /** Whether what it was to write has been written or has failed. */
   isOver(): boolean;
   /** Stands for the query builder; undefined for what is saved. */
   readonly builder?: object;
+  /** Whether all that it was to write is written. What is saved tells it row by row. */
+  readonly hasWritten?: boolean;
+}
+
+/** A transaction of a QueryRunner. */
+export interface Transaction {
+  /** Whether the rows that were written in it are gone. */
+  isRolledBack: boolean;
 }
 
 /** One execution of a query builder. The claims of its objects refer to it: it refers neither to them nor to the builder. */
 export class Execution implements InsertRun {
+  hasWritten = false;
   private hasEnded = false;
 
-  constructor(readonly builder: object) {}
+  constructor(
+    readonly builder: object,
+    readonly transaction: Transaction | undefined,
+  ) {}
 
   isOver(): boolean {
     return this.hasEnded;
@@ -28,7 +46,7 @@ export class Execution implements InsertRun {
 
 /** The rows of one execution whose IDs are set all at once, not when TypeORM tells its subscribers of them. */
 export interface FilledRows {
-  readonly run: InsertRun;
+  readonly run: Execution;
   readonly metadata: EntityMetadata;
   /** The subscribers that they take their IDs from. */
   readonly fillers: readonly unknown[];
@@ -53,17 +71,21 @@ export interface Row {
   /** The claims of its embedded objects. */
   embedded?: Claim[];
   isWritten: boolean;
+  /** Whether a service had no ID for it. */
+  hasFailed?: boolean;
+  /** The one in which it is written. */
+  readonly transaction: Transaction | undefined;
 }
 
 /** The row that an object describes. An embedded object is a part of the row, with properties of its own. */
 interface Claim {
   readonly row: Row;
   readonly part: Part;
-  /** The properties that had no ID when the row was begun. */
+  /** The properties that had no ID when the row was begun, or that of a lost row. */
   readonly missing: string[];
-  /** Their values at the end of the run. */
+  /** Their values when they were filled. */
   filled?: unknown[];
-  /** Whether the object, or one below it, lacks an ID. */
+  /** Whether the object, or one below it, has such properties. */
   isFilled: boolean;
 }
 
@@ -78,6 +100,7 @@ export class RowClaims {
   private readonly claims = new WeakMap<object, Claim>();
   /** Executions under way whose objects are not in `claims` yet. */
   private readonly unnoted = new Set<FilledRows>();
+  private readonly transactions = new WeakMap<QueryRunner, Transaction>();
 
   /**
    * Begins the rows of an execution, which TypeORM tells its subscribers of.
@@ -88,21 +111,25 @@ export class RowClaims {
     given: readonly object[],
     metadata: EntityMetadata,
     columns: readonly GeneratedColumn[],
-    run: InsertRun,
+    run: Execution,
   ): object[] {
     this.noteRowsUnderWay();
     const properties = columns.map(({ holders, property }) => holders[0]?.propertyName ?? property);
     return given.map((each) => {
-      const row: Row = { run, metadata, filledBy: [], isWritten: false };
+      const row: Row = { run, metadata, filledBy: [], isWritten: false, transaction: run.transaction };
       const object = this.take(each as Part, properties, row);
       this.claimParts(object, columns, row);
       return object;
     });
   }
 
-  /** The same for an execution whose rows are filled all at once: {@link beginFilled} follows. */
-  separate(given: readonly object[], properties: readonly string[], run: InsertRun): object[] {
+  /**
+   * The same for an execution whose rows are filled all at once: {@link beginFilled} follows.
+   * @returns undefined where an object has the ID of a lost row, which has to be claimed at once
+   */
+  separate(given: readonly object[], properties: readonly string[], run: InsertRun): object[] | undefined {
     this.noteRowsUnderWay();
+    if (given.some((each) => lostIds(this.claims.get(each)).length > 0)) return undefined;
     return given.map((each) => this.ownOf(each as Part, properties, run));
   }
 
@@ -125,16 +152,41 @@ export class RowClaims {
     }
   }
 
-  /** Notes the IDs that rows were filled with, unless no other call can have met their objects. */
+  /** Notes the IDs that rows were filled with, unless they are written and no other call can have met their objects. */
   endFilled(filled: FilledRows): void {
-    if (!this.unnoted.delete(filled)) this.note(filled);
+    const isNoted = !this.unnoted.delete(filled);
+    const { hasWritten, transaction } = filled.run;
+    if (isNoted || !hasWritten || transaction !== undefined) this.note(filled);
+  }
+
+  /** The transaction that a QueryRunner is in. */
+  transactionOf(runner: QueryRunner | undefined): Transaction | undefined {
+    if (runner?.isTransactionActive !== true) return undefined;
+    const present = this.transactions.get(runner);
+    if (present !== undefined) return present;
+    const transaction = { isRolledBack: false };
+    this.transactions.set(runner, transaction);
+    return transaction;
+  }
+
+  /** Begins another transaction where one has ended, which may have been a savepoint. */
+  endTransaction(runner: QueryRunner, isRolledBack: boolean): void {
+    if (!isRolledBack && runner.isTransactionActive) return;
+    const transaction = this.transactions.get(runner);
+    if (transaction !== undefined) transaction.isRolledBack = isRolledBack;
+    this.transactions.delete(runner);
   }
 
   /**
    * Begins to fill a row, of which TypeORM has only the object itself.
    * @returns undefined when it is being written already, by this very subscriber or through another DataSource
    */
-  beginSaved(entity: object, metadata: EntityMetadata, run: InsertRun, subscriber: unknown): Row | undefined {
+  beginSaved(
+    entity: object,
+    metadata: EntityMetadata,
+    { run, transaction }: Pick<Row, 'run' | 'transaction'>,
+    subscriber: unknown,
+  ): Row | undefined {
     this.noteRowsUnderWay();
     const present = this.claims.get(entity);
     if (present !== undefined && present.isFilled && !isEnded(present.row)) {
@@ -143,10 +195,19 @@ export class RowClaims {
       row.filledBy.push(subscriber);
       return row;
     }
-    const row: Row = { run, metadata, filledBy: [subscriber], isWritten: false };
-    this.claims.set(entity, { row, part: entity as Part, missing: [], isFilled: false });
+    const row: Row = { run, metadata, filledBy: [subscriber], isWritten: false, transaction };
+    this.enter(entity as Part, row, present);
     this.claimParts(entity as Part, generatedColumnsOf(metadata), row);
     return row;
+  }
+
+  /** Notes the IDs that a saved row has got, and whether a service had none for it. */
+  noteSaved(entity: object, hasFailed = false): void {
+    const claim = this.claims.get(entity);
+    if (claim === undefined || claim.row.run.builder !== undefined) return;
+    noteFilled(claim);
+    claim.row.embedded?.forEach(noteFilled);
+    if (hasFailed) claim.row.hasFailed = true;
   }
 
   /** Marks a saved row as written: from now on the ID in its object counts as set by the caller. */
@@ -183,7 +244,7 @@ export class RowClaims {
     if (present?.row.run === run) return present;
     // A row under way that had all its IDs sets none in the object: this one does.
     if (present !== undefined && present.isFilled && !isEnded(present.row)) return undefined;
-    const row: Row = { run, metadata, filledBy: [...fillers], isWritten: false };
+    const row: Row = { run, metadata, filledBy: [...fillers], isWritten: false, transaction: run.transaction };
     const claim: Claim = { row, part: object, missing: [], isFilled: true };
     this.claims.set(object, claim);
     return claim;
@@ -210,18 +271,28 @@ export class RowClaims {
         parts.push(own);
         (row.embedded ??= []).push(this.claims.get(own)!);
       }
-      if (parts.length <= holders.length || !isUnset(parts.at(-1)![property])) continue;
-      this.claims.get(parts.at(-1)!)!.missing.push(property);
+      if (parts.length <= holders.length) continue;
+      const { missing } = this.claims.get(parts.at(-1)!)!;
+      const isLacking = isUnset(parts.at(-1)![property]);
+      if (!isLacking && !missing.includes(property)) continue;
+      if (isLacking) missing.push(property);
       for (const each of parts) this.claims.get(each)!.isFilled = true;
     }
   }
 
   /** Claims an object, or a copy of it, for a row. */
   private take(part: Part, properties: readonly string[], row: Row): Part {
-    if (this.claims.get(part)?.row === row) return part;
+    const present = this.claims.get(part);
+    if (present?.row === row) return part;
     const own = this.ownOf(part, properties, row.run);
-    this.claims.set(own, { row, part: own, missing: [], isFilled: false });
+    this.enter(own, row, own === part ? present : undefined);
     return own;
+  }
+
+  /** Claims an object for a row. It may have IDs of a lost row, which it was claimed for. */
+  private enter(part: Part, row: Row, lost: Claim | undefined): void {
+    const missing = lostIds(lost);
+    this.claims.set(part, { row, part, missing, isFilled: missing.length > 0 });
   }
 
   /** @returns the object itself, or a copy where it is another row's or cannot hold an ID in one of these properties */
@@ -265,12 +336,21 @@ function noteFilled(claim: Claim): void {
 }
 
 /** Whether a row has been written, or has failed. */
-function isEnded({ run, isWritten }: Row): boolean {
-  return isWritten || run.isOver();
+function isEnded({ run, isWritten, hasFailed }: Row): boolean {
+  return isWritten || hasFailed === true || run.isOver();
 }
 
 function isMissing(part: unknown): boolean {
   return part === undefined || part === null;
+}
+
+/** The properties in which an object has the ID of a row that was not written, or that was rolled back. */
+function lostIds(claim: Claim | undefined): string[] {
+  if (claim === undefined || claim.missing.length === 0) return [];
+  const { row, part, missing, filled } = claim;
+  const isWritten = row.isWritten || row.run.hasWritten === true;
+  if (row.transaction?.isRolledBack !== true && (isWritten || !isEnded(row))) return [];
+  return missing.filter((name, at) => !isUnset(part[name]) && part[name] === filled?.[at]);
 }
 
 /** Whether an object belongs to a row under way, or holds IDs that an earlier execution of the same builder has set. */

@@ -60,7 +60,8 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
     const columns = this.columns.get(metadata);
     // Rows of junction tables come without an entity.
     if (columns === undefined || typeof entity !== 'object' || entity === null) return;
-    const row = this.begin(entity, metadata, columns, this.runs.of(queryRunner));
+    const transaction = rowClaims.transactionOf(queryRunner);
+    const row = this.begin(entity, metadata, columns, { run: this.runs.of(queryRunner), transaction });
     for (const column of columns) {
       if (column.isSet(entity)) continue;
       // While another row waits, the source has no ID: each further call would run into its full, slow refusal.
@@ -69,15 +70,25 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
         column.put(entity, column.next(this.source));
       } catch (error) {
         if (isRetryable(error)) return this.fillLater(columns, entity, row);
-        rowClaims.endSaved(entity);
+        rowClaims.noteSaved(entity, true);
         throw error;
       }
     }
+    rowClaims.noteSaved(entity);
   }
 
   afterInsert({ entity, metadata }: Pick<InsertEvent<unknown>, 'entity' | 'metadata'>): void {
     if (!this.columns.has(metadata) || typeof entity !== 'object' || entity === null) return;
     rowClaims.endSaved(entity);
+  }
+
+  afterTransactionCommit({ queryRunner }: Pick<InsertEvent<unknown>, 'queryRunner'>): void {
+    rowClaims.endTransaction(queryRunner, false);
+  }
+
+  /** Before: a ROLLBACK that the server does not answer is one as well. */
+  beforeTransactionRollback({ queryRunner }: Pick<InsertEvent<unknown>, 'queryRunner'>): void {
+    rowClaims.endTransaction(queryRunner, true);
   }
 
   afterTransactionRollback({ queryRunner }: Pick<InsertEvent<unknown>, 'queryRunner'>): void {
@@ -103,7 +114,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
   assign(entity: object, metadata: EntityMetadata, run: InsertRun): boolean {
     const columns = this.columns.get(metadata);
     if (columns === undefined) return false;
-    this.begin(entity, metadata, columns, run);
+    this.begin(entity, metadata, columns, { run, transaction: undefined });
     for (const column of columns) {
       if (!column.isSet(entity)) column.put(entity, column.next(this.source));
     }
@@ -111,8 +122,13 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
   }
 
   /** @throws SnowflakeNotAssignedError */
-  private begin(entity: object, metadata: EntityMetadata, columns: readonly GeneratedColumn[], run: InsertRun): Row {
-    const row = rowClaims.beginSaved(entity, metadata, run, this);
+  private begin(
+    entity: object,
+    metadata: EntityMetadata,
+    columns: readonly GeneratedColumn[],
+    under: Pick<Row, 'run' | 'transaction'>,
+  ): Row {
+    const row = rowClaims.beginSaved(entity, metadata, under, this);
     if (row !== undefined) return row;
     throw new SnowflakeNotAssignedError(this.source.name, columns[0]!.place, 'twice');
   }
@@ -144,8 +160,9 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
           column.put(entity, id);
         }
       }
+      rowClaims.noteSaved(entity);
     } catch (error) {
-      rowClaims.endSaved(entity);
+      rowClaims.noteSaved(entity, true);
       throw error;
     } finally {
       this.waiting--;

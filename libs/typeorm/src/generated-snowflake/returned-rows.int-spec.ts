@@ -1,0 +1,121 @@
+import { Column, CreateDateColumn, DataSource, Entity, PrimaryColumn, VersionColumn } from 'typeorm';
+import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { attachSnowflakes } from './attach-snowflakes.js';
+import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
+
+/** The database sets some of its values: where it has no RETURNING, TypeORM reads the rows again. */
+@Entity({ name: 'returned_order' })
+class Order {
+  @GeneratedSnowflake()
+  id!: string;
+
+  @Column({ type: 'varchar', length: 20, unique: true, nullable: true })
+  title!: string | null;
+
+  @Column({ type: 'int', default: 7 })
+  rank!: number;
+
+  @CreateDateColumn()
+  createdAt!: Date;
+
+  @VersionColumn()
+  version!: number;
+}
+
+@Entity({ name: 'returned_item' })
+class Item {
+  @GeneratedSnowflake({ prefix: 'item' })
+  id!: string;
+
+  @PrimaryColumn({ type: 'varchar', length: 20 })
+  region!: string;
+
+  @Column({ type: 'int', default: 7 })
+  rank!: number;
+}
+
+describe.each(databaseKinds)('What TypeORM sets in the objects of inserted rows on %s', (kind) => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+
+  beforeEach(async () => {
+    database = await testDatabase(kind);
+    dataSource = await new DataSource({
+      ...database.options,
+      entities: [Order, Item],
+      synchronize: true,
+    }).initialize();
+    attachSnowflakes(dataSource, snowflakeSource());
+  });
+
+  afterEach(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  const some = (): Partial<Order>[] => [
+    { id: '9000000000000000000', title: 'a' },
+    { title: 'b', rank: 3 },
+    { id: '5', title: 'c', rank: 5 },
+    { title: 'd' },
+  ];
+
+  it.each([
+    ['insert', (rows: Partial<Order>[]) => dataSource.manager.insert(Order, rows)],
+    ['upsert', (rows: Partial<Order>[]) => dataSource.manager.upsert(Order, rows, ['title'])],
+    ['save', (rows: Partial<Order>[]) => dataSource.manager.save(Order, rows)],
+    [
+      'save in chunks',
+      (rows: Partial<Order>[]) => dataSource.manager.save(Order, rows, { chunk: 3, transaction: false }),
+    ],
+  ])('is that of their own rows: %s()', async (_way, write) => {
+    const rows = some();
+    await write(rows);
+    expect(rows.map(({ title }) => title)).toEqual(['a', 'b', 'c', 'd']);
+    expect(rows.map(({ rank }) => rank)).toEqual([7, 3, 5, 7]);
+    expect(rows.map(({ id }) => id)).toEqual(['9000000000000000000', expect.any(String), '5', expect.any(String)]);
+    for (const { id, title } of rows) {
+      expect(await dataSource.manager.findOneByOrFail(Order, { id: id! })).toMatchObject({ title });
+    }
+  });
+
+  it('names the key of each row in the result', async () => {
+    const { identifiers, generatedMaps } = await dataSource.manager.insert(Order, [{ id: '9' }, { id: '5' }]);
+    expect(identifiers).toEqual([{ id: '9' }, { id: '5' }]);
+    expect(generatedMaps).toHaveLength(2);
+  });
+
+  it('gives no object the key of another where an upsert meets a row that exists', async () => {
+    await dataSource.manager.insert(Order, { id: '9', title: 'a' });
+    const rows: Partial<Order>[] = [{ title: 'a', rank: 1 }, { title: 'b' }];
+    await dataSource.manager.upsert(Order, rows, ['title']);
+    expect(rows[0]!.id).not.toBe(rows[1]!.id);
+    expect(await dataSource.manager.findOneByOrFail(Order, { title: 'b' })).toMatchObject({ id: rows[1]!.id });
+    expect(rows[0]!.rank).toBe(1);
+    expect(await dataSource.manager.findOneByOrFail(Order, { title: 'a' })).toMatchObject({ id: '9', rank: 1 });
+  });
+
+  it('comes for 3,000 rows as well', async () => {
+    const rows = Array.from({ length: 3000 }, (): Partial<Order> => ({}));
+    await dataSource.manager.insert(Order, rows);
+    expect(await dataSource.manager.count(Order)).toBe(3000);
+    expect(rows.every(({ rank }) => rank === 7)).toBe(true);
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(3000);
+  });
+
+  it('is that of their own rows where the key has a prefix and a second column', async () => {
+    const rows: Partial<Item>[] = [{ region: 'z', rank: 1 }, { region: 'b' }, { region: 'a', rank: 2 }];
+    await dataSource.manager.insert(Item, rows);
+    const other: Partial<Item>[] = [
+      { id: rows[2]!.id!, region: 'z' },
+      { id: rows[0]!.id!, region: 'a', rank: 4 },
+    ];
+    await dataSource.manager.insert(Item, other);
+    expect(rows.map(({ rank }) => rank)).toEqual([1, 7, 2]);
+    expect(other.map(({ id, region, rank }) => [id, region, rank])).toEqual([
+      [rows[2]!.id, 'z', 7],
+      [rows[0]!.id, 'a', 4],
+    ]);
+  });
+});
