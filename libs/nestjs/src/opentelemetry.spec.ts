@@ -233,7 +233,7 @@ describe('The metrics of a service', () => {
     ]);
   });
 
-  it('are those that docs/operations.md lists, with their kinds and units', async () => {
+  it('are those that docs/metrics.md lists, with their kinds and units', async () => {
     const { ids } = new ServiceBench();
     const status = leaseStatus(ids);
     jest.spyOn(ids, 'status').mockReturnValue({ ...status, leaseLeftMs: 5_000, clockOffsetMs: 3 });
@@ -242,7 +242,7 @@ describe('The metrics of a service', () => {
     observe(await numbersService('numbers'));
     await otel.collect();
     const row = /^\| `(raindrop\.[\w.]+)` \| ([\w-]+) \| (\S*) \|/gm;
-    const rows = [...readFileSync(join(root, 'docs/operations.md'), 'utf8').matchAll(row)].map(([, ...cells]) => cells);
+    const rows = [...readFileSync(join(root, 'docs/metrics.md'), 'utf8').matchAll(row)].map(([, ...cells]) => cells);
     const kinds = otel.names.map((name) => {
       const { descriptor } = otel.data(name)!;
       const { type } = descriptor as unknown as { type: string };

@@ -256,7 +256,7 @@ const running = new WeakMap<IdService, Map<Meter, { readonly observation: IdServ
 
 /**
  * Registers a service's metrics with OpenTelemetry: its counters are read when the SDK collects, and issuing IDs pays
- * nothing for it. `docs/operations.md` lists the instruments.
+ * nothing for it. `docs/metrics.md` lists the instruments.
  *
  * Register the SDK first: without one nothing happens, also not when one is registered later. A service that the same
  * meter observes already is not observed twice, and the options of the first call hold.

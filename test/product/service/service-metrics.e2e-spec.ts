@@ -8,9 +8,9 @@ import { openService, type OpenService } from './open-service.js';
 const LINE =
   /^(?<name>[a-z_\d]+)(?:\{(?<labels>(?:[a-z_]+="(?:[^"\\\n]|\\.)*",?)*)\})? (?<value>[-+.\deE]+|NaN|Nan|[-+]Inf)$/;
 
-/** The instruments of docs/operations.md, as Prometheus names them: kind and unit of each row of its table. */
+/** The instruments of docs/metrics.md, as Prometheus names them: kind and unit of each row of its table. */
 const DOCUMENTED = [
-  ...readFileSync(join(__dirname, '../../../docs/operations.md'), 'utf8').matchAll(
+  ...readFileSync(join(__dirname, '../../../docs/metrics.md'), 'utf8').matchAll(
     /^\| `(raindrop\.[\w.]+)` \| ([\w-]+) \| (\S*) \|/gm,
   ),
 ].map(([, name, kind, unit]) => {
@@ -45,7 +45,7 @@ describe('GET /metrics', () => {
     return { text, values };
   };
 
-  it('shows every instrument of docs/operations.md once, under its name for Prometheus', async () => {
+  it('shows every instrument of docs/metrics.md once, under its name for Prometheus', async () => {
     expect(DOCUMENTED.length).toBeGreaterThan(14);
     // One is recorded with the first renewal.
     await until('the first renewal', () => leaseStatus(service.app.get(IdService)).renewals > 0);

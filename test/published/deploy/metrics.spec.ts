@@ -5,7 +5,7 @@ import { serviceLayout } from '../../../apps/id-service/src/service-layout.js';
 import { dashboard, expressions, labelsIn, metricsIn, rules, type Panel } from './asked-series.js';
 import { readText } from './read-deployment.js';
 
-const METRICS = readText('docs/operations.md');
+const METRICS = readText('docs/metrics.md');
 const UNITS: Readonly<Record<string, string>> = { s: '_seconds', d: '_days' };
 const ENDINGS: Readonly<Record<string, string>> = { counter: '_total', histogram: '_bucket' };
 
@@ -15,7 +15,7 @@ const HTTP = {
   labels: ['http_request_method', 'http_route', 'http_response_status_code'],
 };
 
-/** Every instrument of docs/operations.md, named as OpenTelemetry names it for Prometheus: unit, then kind. */
+/** Every instrument of docs/metrics.md, named as OpenTelemetry names it for Prometheus: unit, then kind. */
 const documented = [...METRICS.matchAll(/^\| `(raindrop\.[\w.]+)` \| ([\w-]+) \| (\S*) \|/gm)].map(
   ([, name, kind, unit]) => name!.replaceAll('.', '_') + (UNITS[unit!] ?? '') + (ENDINGS[kind!] ?? ''),
 );
@@ -28,7 +28,7 @@ const known = [...documented, ...HTTP.metrics];
 const exprOf = (alert: string): string => rules.find((rule) => rule.alert === alert)!.expr;
 
 describe('The alerts and the dashboard', () => {
-  it('ask for metrics and labels that docs/operations.md or docs/service.md has', () => {
+  it('ask for metrics and labels that docs/metrics.md or docs/service.md has', () => {
     for (const name of [HTTP.metrics[0]!.replace(/_bucket$/, ''), ...HTTP.labels]) {
       expect(readText('docs/service.md')).toContain(`\`${name}\``);
     }

@@ -21,7 +21,7 @@ class ScrapeReader extends MetricReader {
   protected async onShutdown(): Promise<void> {}
 }
 
-/** The metrics of docs/operations.md, read when Prometheus asks, those of the process, and how long requests take. */
+/** The metrics of docs/metrics.md, read when Prometheus asks, those of the process, and how long requests take. */
 @Injectable()
 export class ServiceMetrics implements OnApplicationShutdown {
   private readonly process = new Registry();
@@ -104,7 +104,7 @@ export class MetricsController {
   @ApiOperation({ operationId: 'readMetrics', summary: 'Metrics for Prometheus' })
   @ApiResponse({
     status: 200,
-    description: 'The metrics of docs/operations.md, and those of the process.',
+    description: 'The metrics of docs/metrics.md, and those of the process.',
     content: { 'text/plain': { schema: { type: 'string' }, example: EXAMPLE } },
   })
   read(): Promise<string> {
