@@ -41,8 +41,7 @@ export class AttachedSnowflakes {
   assign<Entity extends object>(entity: Entity, target?: SnowflakeTarget): Entity {
     let isOver = false;
     try {
-      // The IDs are the application's: it has asked for them.
-      this.assignIn({ isOver: () => isOver, hasWritten: true }, entity, target);
+      this.assignIn({ isOver: () => isOver }, entity, target);
       return entity;
     } finally {
       isOver = true;

@@ -88,7 +88,7 @@ export function separateRows(): void {
     EXECUTED.set(this, executed);
     // Holes in the array are no rows.
     const given = [valuesSet].flat<object[]>();
-    const run = new Execution(executed.token, rowClaims.transactionOf(this.queryRunner));
+    const run = new Execution(executed.token);
     const builder = copyOf(this);
     const insert = { builder, dataSource, metadata, given, columns, executed, run, execute: write };
     if (executed.filled !== undefined) rowClaims.note(executed.filled);
@@ -156,16 +156,11 @@ function keepIds(map: ExpressionMap, columns: readonly GeneratedColumn[], isMysq
 
 /** Lets TypeORM tell its subscribers of the rows. Ours are among them, and fill one row after the other. */
 async function insertTold({ builder, metadata, given, columns, run, execute }: Insert): Promise<unknown> {
-  let rows: object[] = [];
   try {
-    rows = rowClaims.begin(given, metadata, columns, run);
-    builder.expressionMap.valuesSet = rows;
-    const result = await execute.call(builder);
-    run.hasWritten = true;
-    return result;
+    builder.expressionMap.valuesSet = rowClaims.begin(given, metadata, columns, run);
+    return await execute.call(builder);
   } finally {
     run.end();
-    rowClaims.end(rows);
   }
 }
 
@@ -173,11 +168,12 @@ async function insertTold({ builder, metadata, given, columns, run, execute }: I
 async function insertFilled(insert: Insert, fillers: readonly SnowflakeSubscriber[]): Promise<unknown> {
   const { builder, dataSource, metadata, given, columns, executed, run, execute } = insert;
   const properties = columns.map(({ property }) => property);
-  const rows = rowClaims.separate(given, properties, run);
+  const rows = rowClaims.separate(given, metadata, properties, run);
   if (rows === undefined) return insertTold(insert);
   const lacking = columns.map((each, at) => new LackingRows(rows, each, fillers[at]!));
   const filled = { run, metadata, fillers, columns: lacking };
   rowClaims.beginFilled(filled);
+  let isWritten = false;
   try {
     let hasWaited = false;
     for (const each of lacking) {
@@ -203,12 +199,11 @@ async function insertFilled(insert: Insert, fillers: readonly SnowflakeSubscribe
     // TypeORM waits between telling and writing, too: `execute()` returns before a subscriber hears of a statement.
     await Promise.resolve();
     const result = await execute.call(builder);
-    run.hasWritten = true;
+    isWritten = true;
     return result;
   } finally {
     run.end();
-    for (const each of lacking) each.end();
-    rowClaims.endFilled(filled);
+    rowClaims.endFilled(filled, isWritten, builder.queryRunner);
     executed.filled = filled;
   }
 }
@@ -288,11 +283,7 @@ class LackingRows implements FilledColumn {
       all[place] = own;
       rows[at] = own;
     }
-  }
-
-  end(): void {
-    const { property } = this;
-    this.held = this.rows.map((row) => (row as Record<string, unknown>)[property]);
+    this.held = ids;
   }
 }
 

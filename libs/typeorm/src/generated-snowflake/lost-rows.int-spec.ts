@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, DataSource, Entity, type InsertEvent, PrimaryGeneratedColumn } from 'typeorm';
 import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
+import { AttachedSnowflakes } from './attached-snowflakes.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
 
 class Stamp {
@@ -35,17 +36,34 @@ class Letter {
   title!: string | null;
 }
 
+abstract class Archived {
+  @PrimaryGeneratedColumn()
+  no!: number;
+
+  @GeneratedSnowflake({ primary: false, service: 'other' })
+  serial!: string;
+}
+
+@Entity({ name: 'lost_copy' })
+class Copied extends Archived {}
+
+@Entity({ name: 'lost_store' })
+class Stored extends Archived {}
+
 describe.each(databaseKinds)('Rows whose insert was lost, inserted again on %s', (kind) => {
   let database: TestDatabase;
   let dataSource: DataSource;
+  let attached: AttachedSnowflakes;
   let refuse: 'no row' | 'at once' | 'later' = 'no row';
 
   beforeEach(async () => {
     refuse = 'no row';
     database = await testDatabase(kind);
-    const entities = [Ticket, Letter];
+    const entities = [Ticket, Letter, Copied, Stored];
     dataSource = await new DataSource({ ...database.options, entities, synchronize: true }).initialize();
     attachSnowflakes(dataSource, snowflakeSource());
+    attached = new AttachedSnowflakes(snowflakeSource('other'));
+    attached.attach(dataSource);
     await dataSource.manager.insert(Ticket, { title: 'taken' });
     await dataSource.manager.insert(Letter, { title: 'taken', stamp: {} });
   });
@@ -181,18 +199,97 @@ describe.each(databaseKinds)('Rows whose insert was lost, inserted again on %s',
     expect(await dataSource.manager.countBy(Ticket, { serial: '77' })).toBe(2);
   });
 
-  it.each(['insert', 'save'] as const)(
-    'are the rows of the application once they are written: %s() twice at once',
-    async (way) => {
-      const letter = Object.assign(new Letter(), { stamp: {} });
-      await dataSource.transaction((manager) =>
-        way === 'save' ? manager.save(letter) : manager.insert(Letter, letter),
-      );
-      const copies = [1, 2].map(() => Object.assign(new Letter(), { stamp: letter.stamp }));
-      const { manager } = dataSource;
-      await Promise.all(copies.map((each) => manager.insert(Letter, each)));
-      const { serial } = letter.stamp;
-      expect((await manager.find(Letter)).filter((each) => each.stamp.serial === serial)).toHaveLength(3);
-    },
-  );
+  it.each([true, false])('keep the IDs that the application sets meanwhile, told: %p', async (isTold) => {
+    if (isTold) audit();
+    const ticket: Partial<Ticket> = {};
+    const inserted = dataSource.manager.insert(Ticket, [ticket, { title: 'taken' }]);
+    ticket.serial = '77';
+    await expect(inserted).rejects.toThrow();
+    ticket.serial = '77';
+    await dataSource.manager.insert(Ticket, [ticket, ticket]);
+    expect(await dataSource.manager.countBy(Ticket, { serial: '77' })).toBe(2);
+  });
+
+  it('keep the IDs that a subscriber of the application sets', async () => {
+    const front = { beforeInsert: ({ entity }: InsertEvent<Ticket>) => void (entity.serial = '77') };
+    dataSource.subscribers.unshift(front);
+    const ticket: Partial<Ticket> = {};
+    await expect(dataSource.manager.insert(Ticket, [ticket, { title: 'taken' }])).rejects.toThrow();
+    dataSource.subscribers.splice(dataSource.subscribers.indexOf(front), 1);
+    await dataSource.manager.insert(Ticket, [ticket, ticket]);
+    expect(await dataSource.manager.countBy(Ticket, { serial: '77' })).toBe(2);
+  });
+
+  it('keep the IDs that assign() has given', async () => {
+    const copy = attached.assign(new Copied());
+    const { serial } = copy;
+    await dataSource
+      .transaction(async (manager) => {
+        await manager.insert(Copied, copy);
+        throw new Error('rolled back');
+      })
+      .catch(() => undefined);
+    delete (copy as Partial<Copied>).no;
+    await dataSource.manager.insert(Copied, [copy, copy]);
+    expect(await dataSource.manager.countBy(Copied, { serial })).toBe(2);
+  });
+
+  it.each([
+    ['committed', false],
+    ['rolled back', true],
+  ])('have one ID in two archives at once: %s', async (_end, isLost) => {
+    const ticket: Partial<Ticket> = {};
+    await dataSource
+      .transaction(async (manager) => {
+        await manager.insert(Ticket, ticket);
+        await manager.transaction(() => Promise.reject(new Error('a savepoint'))).catch(() => undefined);
+        if (isLost) throw new Error('rolled back');
+      })
+      .catch(() => undefined);
+    const { serial } = ticket;
+    const copy = { serial: serial! };
+    await Promise.all([dataSource.manager.insert(Copied, ticket), dataSource.manager.insert(Stored, ticket)]);
+    expect(await dataSource.manager.countBy(Copied, copy)).toBe(1);
+    expect(await dataSource.manager.countBy(Stored, copy)).toBe(1);
+  });
+
+  it('have IDs of their own where two DataSources insert one object at once', async () => {
+    const other = await new DataSource({ ...database.options, entities: [Ticket] }).initialize();
+    attachSnowflakes(other, snowflakeSource());
+    const ticket: Partial<Ticket> = {};
+    await expect(dataSource.manager.insert(Ticket, [ticket, { title: 'taken' }])).rejects.toThrow();
+    await Promise.all([other, dataSource].map(({ manager }) => manager.insert(Ticket, ticket)));
+    await other.destroy();
+    await expectTickets(3);
+  });
+
+  it('are saved again after a subscriber has refused them in a transaction that was committed', async () => {
+    audit();
+    const ticket = Object.assign(new Ticket(), { title: null });
+    await dataSource.transaction(async (manager) => {
+      refuse = 'at once';
+      await manager.save(ticket).catch(() => undefined);
+    });
+    refuse = 'no row';
+    await dataSource.manager.save(ticket);
+    await expectTickets(2);
+  });
+
+  it('are not all kept by a transaction that goes on', async () => {
+    const rows = Array.from({ length: 6_000 }, (): Partial<Ticket> => ({}));
+    const [first] = rows;
+    await expect(
+      dataSource.transaction(async (manager) => {
+        for (let at = 0; at < rows.length; at += 2_000) await manager.insert(Ticket, rows.slice(at, at + 2_000));
+        await manager.insert(
+          Ticket,
+          rows.map(() => ({})),
+        );
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow('rolled back');
+    delete first!.no;
+    await dataSource.manager.insert(Ticket, [first!, first!]);
+    await expectTickets(3);
+  });
 });

@@ -77,13 +77,19 @@ const RETURNS_ROWS = Symbol.for('@raindrop/typeorm:returned-rows');
 
 /** The used part of the query builder that reads inserted rows again. */
 interface Reader {
-  readonly expressionMap: Builder['expressionMap'] & { readonly options: readonly string[] };
+  readonly expressionMap: {
+    /** `metadata` throws for a table without an entity. */
+    readonly mainAlias?: { readonly hasMetadata: boolean; readonly metadata: EntityMetadata };
+    readonly options: readonly string[];
+    readonly orderBys: object;
+  };
   where: (this: Reader, where: unknown, parameters?: unknown) => Reader;
   getMany: (this: Reader) => Promise<(object | undefined)[]>;
   [RETURNS_ROWS]?: true;
 }
 
-const LOOKED_UP = new WeakMap<Reader, readonly (string | undefined)[]>();
+/** The keys of the rows that a query builder reads again, in the order of their objects. */
+const READ_AGAIN = new WeakMap<Reader, readonly string[]>();
 
 /**
  * Replaces `where` and `getMany` of the query builder with which TypeORM reads inserted rows again, on databases without
@@ -99,53 +105,67 @@ export function returnRowsByKey(): void {
   Object.defineProperty(readers, RETURNS_ROWS, { value: true });
   const { where, getMany } = readers;
   readers.where = function (given, ...more) {
-    const { metadata } = this.expressionMap.mainAlias ?? {};
-    const keys = Array.isArray(given) && metadata !== undefined ? keysOf(given as unknown[], metadata) : undefined;
+    READ_AGAIN.delete(this);
+    const { mainAlias } = this.expressionMap;
+    if (!Array.isArray(given) || mainAlias?.hasMetadata !== true) return where.call(this, given, ...more);
+    const { metadata } = mainAlias;
+    const keys = keysOf(given as unknown[], metadata);
     if (keys === undefined) return where.call(this, given, ...more);
-    LOOKED_UP.set(this, keys);
-    const { primaryColumns } = metadata!;
-    const [{ propertyName }] = primaryColumns as [ColumnMetadata];
-    const listed = { [propertyName]: In((given as Record<string, unknown>[]).map((each) => each[propertyName])) };
-    return where.call(this, primaryColumns.length === 1 ? listed : given, ...more);
+    READ_AGAIN.set(this, keys);
+    const [column, ...others] = metadata.primaryColumns;
+    const isListed = others.length === 0 && column!.embeddedMetadata === undefined && !column!.relationMetadata;
+    if (!isListed) return where.call(this, given, ...more);
+    const values = (given as object[]).map((each) => column!.getEntityValue(each) as unknown);
+    return where.call(this, { [column!.propertyName]: In(values) }, ...more);
   };
   readers.getMany = async function () {
     const rows = await getMany.call(this);
-    const keys = LOOKED_UP.get(this);
-    if (keys === undefined || !this.expressionMap.options.includes('create-pojo')) return rows;
-    const { metadata } = this.expressionMap.mainAlias!;
-    const byKey = new Map(rows.map((row) => [keyOf(row, metadata), row]));
+    const keys = READ_AGAIN.get(this);
+    const { options, orderBys, mainAlias } = this.expressionMap;
+    // TypeORM alone has this option, for this query.
+    const isReadAgain = options.includes('create-pojo') && Object.keys(orderBys).length === 0;
+    if (keys === undefined || !isReadAgain) return rows;
+    const byKey = new Map(rows.map((row) => [keyOf(row, mainAlias!.metadata), row]));
+    // An upsert may have met a row with another key, whose object gets nothing here.
     return keys.map((key) => byKey.get(key));
   };
 }
 
-/** The keys in a list of `{ id: '9' }`; undefined for other conditions, and where no key column is ours. */
+/** The keys in a list of `{ id: '9' }`; undefined for other conditions, and where a key is not that of one row. */
 function keysOf(given: readonly unknown[], metadata: EntityMetadata): string[] | undefined {
-  const { primaryColumns } = metadata;
-  if (given.length < 2 || !primaryColumns.some(attachedTransformer)) return undefined;
-  if (primaryColumns.some(({ embeddedMetadata, relationMetadata }) => embeddedMetadata ?? relationMetadata)) {
-    return undefined;
-  }
+  if (given.length < 2 || !metadata.primaryColumns.some(attachedTransformer)) return undefined;
   const keys: string[] = [];
   for (const each of given) {
-    if (typeof each !== 'object' || each === null || Object.keys(each).length !== primaryColumns.length) {
+    if (typeof each !== 'object' || each === null) return undefined;
+    if (Object.keys(each).some((name) => metadata.primaryColumns.every((column) => !isOf(column, name)))) {
       return undefined;
     }
     const key = keyOf(each, metadata);
-    if (key === undefined) return undefined;
+    if (key === undefined || metadata.primaryColumns.some((column) => isUnset(column.getEntityValue(each)))) {
+      return undefined;
+    }
     keys.push(key);
   }
-  return keys;
+  const hasOthers = !metadata.primaryColumns.every(attachedTransformer);
+  return hasOthers && new Set(keys).size < keys.length ? undefined : keys;
 }
 
-/** Undefined where a part is no text or number. */
+/** Whether a column's value stands in a property, or below it. */
+function isOf({ propertyPath }: ColumnMetadata, property: string): boolean {
+  return propertyPath === property || propertyPath.startsWith(`${property}.`);
+}
+
+/** The IDs in a key; another part may read differently than it was written. Undefined where one is no text or number. */
 function keyOf(row: object | undefined, { primaryColumns }: EntityMetadata): string | undefined {
   const parts: string[] = [];
   for (const column of primaryColumns) {
-    const value: unknown = (row as Record<string, unknown> | undefined)?.[column.propertyName];
+    const attached = attachedTransformer(column);
+    if (attached === undefined) continue;
+    const value: unknown = row === undefined ? undefined : column.getEntityValue(row);
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return undefined;
-    parts.push(String(attachedTransformer(column)?.to(value) ?? value));
+    parts.push(String(attached.to(value)));
   }
-  return JSON.stringify(parts);
+  return parts.join();
 }
 
 /**

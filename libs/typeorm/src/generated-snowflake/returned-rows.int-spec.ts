@@ -35,6 +35,33 @@ class Item {
   rank!: number;
 }
 
+class Label {
+  @GeneratedSnowflake()
+  value!: string;
+}
+
+@Entity({ name: 'returned_parcel' })
+class Parcel {
+  @Column(() => Label)
+  number!: Label;
+
+  @Column({ type: 'int', default: 7 })
+  rank!: number;
+}
+
+@Entity({ name: 'returned_price' })
+class Price {
+  @GeneratedSnowflake()
+  id!: string;
+
+  /** Reads `1.50` as it was not written. */
+  @PrimaryColumn({ type: 'varchar', length: 20, transformer: { to: String, from: (value: string) => value.trim() } })
+  amount!: string;
+
+  @Column({ type: 'int', default: 7 })
+  rank!: number;
+}
+
 describe.each(databaseKinds)('What TypeORM sets in the objects of inserted rows on %s', (kind) => {
   let database: TestDatabase;
   let dataSource: DataSource;
@@ -43,7 +70,7 @@ describe.each(databaseKinds)('What TypeORM sets in the objects of inserted rows 
     database = await testDatabase(kind);
     dataSource = await new DataSource({
       ...database.options,
-      entities: [Order, Item],
+      entities: [Order, Item, Parcel, Price],
       synchronize: true,
     }).initialize();
     attachSnowflakes(dataSource, snowflakeSource());
@@ -117,5 +144,49 @@ describe.each(databaseKinds)('What TypeORM sets in the objects of inserted rows 
       [rows[2]!.id, 'z', 7],
       [rows[0]!.id, 'a', 4],
     ]);
+  });
+
+  it('is that of their own rows where the key is embedded', async () => {
+    const rows = [{ number: { value: '9' } }, { number: { value: '5' }, rank: 3 }] as Parcel[];
+    await dataSource.manager.insert(Parcel, rows);
+    expect(rows).toEqual([
+      { number: { value: '9' }, rank: 7 },
+      { number: { value: '5' }, rank: 3 },
+    ]);
+  });
+
+  it('comes where another part of the key reads differently than it was written', async () => {
+    const rows: Partial<Price>[] = [
+      { id: '9', amount: ' 1.5' },
+      { id: '5', amount: '2 ', rank: 3 },
+    ];
+    await dataSource.manager.insert(Price, rows);
+    expect(rows.map(({ id, rank }) => [id, rank])).toEqual([
+      ['9', 7],
+      ['5', 3],
+    ]);
+  });
+
+  it('does not change what a query of the application finds', async () => {
+    await dataSource.manager.insert(Order, [{ id: '9' }, { id: '5' }, { id: '7' }]);
+    const query = () => dataSource.manager.createQueryBuilder(Order, 'o').orderBy('o.id', 'ASC');
+    const found = await query()
+      .where([{ id: '9' }, { id: '5' }, { id: '77' }])
+      .getMany();
+    expect(found.map(({ id }) => id)).toEqual(['5', '9']);
+    expect(
+      await query()
+        .where([{ id: '9', rank: 8 }, { id: '5' }])
+        .getCount(),
+    ).toBe(1);
+    expect(
+      await query()
+        .where([{ id: '9' }, { id: '5' }])
+        .andWhere('o.rank = 7')
+        .where('o.rank = 8')
+        .getMany(),
+    ).toEqual([]);
+    const table = dataSource.createQueryBuilder().select('x.id', 'id').from('returned_order', 'x');
+    expect(await table.where('x.rank = 7').getRawMany()).toHaveLength(3);
   });
 });

@@ -3,37 +3,19 @@ import { processWide } from '@raindrop/core/internal';
 import { type GeneratedColumn, generatedColumnsOf } from './generated-column.js';
 import { isUnset } from './patches.js';
 
-/**
- * A call that inserts: one execution of a query builder, or what a QueryRunner saves until something fails.
- *
- * An ID that it has set in an object is the application's once its row is written: two archives that get the object get
- * the same ID. An ID whose row was lost, as a statement failed or a transaction was rolled back, stays in its object, for
- * the next attempt, but it is still ours: of two rows that are made of the object one gets it.
- */
+/** A call that inserts: one execution of a query builder, or what a QueryRunner saves until something fails. */
 export interface InsertRun {
   /** Whether what it was to write has been written or has failed. */
   isOver(): boolean;
   /** Stands for the query builder; undefined for what is saved. */
   readonly builder?: object;
-  /** Whether all that it was to write is written. What is saved tells it row by row. */
-  readonly hasWritten?: boolean;
-}
-
-/** A transaction of a QueryRunner. */
-export interface Transaction {
-  /** Whether the rows that were written in it are gone. */
-  isRolledBack: boolean;
 }
 
 /** One execution of a query builder. The claims of its objects refer to it: it refers neither to them nor to the builder. */
 export class Execution implements InsertRun {
-  hasWritten = false;
   private hasEnded = false;
 
-  constructor(
-    readonly builder: object,
-    readonly transaction: Transaction | undefined,
-  ) {}
+  constructor(readonly builder: object) {}
 
   isOver(): boolean {
     return this.hasEnded;
@@ -46,7 +28,7 @@ export class Execution implements InsertRun {
 
 /** The rows of one execution whose IDs are set all at once, not when TypeORM tells its subscribers of them. */
 export interface FilledRows {
-  readonly run: Execution;
+  readonly run: InsertRun;
   readonly metadata: EntityMetadata;
   /** The subscribers that they take their IDs from. */
   readonly fillers: readonly unknown[];
@@ -57,7 +39,7 @@ export interface FilledRows {
 export interface FilledColumn {
   readonly property: string;
   readonly rows: readonly object[];
-  /** The value of each row's property when the run ended; undefined until then. */
+  /** The IDs that were set in them; undefined until then. */
   readonly held?: readonly unknown[];
 }
 
@@ -73,34 +55,45 @@ export interface Row {
   isWritten: boolean;
   /** Whether a service had no ID for it. */
   hasFailed?: boolean;
-  /** The one in which it is written. */
-  readonly transaction: Transaction | undefined;
 }
 
 /** The row that an object describes. An embedded object is a part of the row, with properties of its own. */
 interface Claim {
   readonly row: Row;
   readonly part: Part;
-  /** The properties that had no ID when the row was begun, or that of a lost row. */
-  readonly missing: string[];
-  /** Their values when they were filled. */
-  filled?: unknown[];
+  /** The properties whose IDs are ours: those that had one of ours when the row was begun, then those that had none. */
+  readonly ours: string[];
+  /** Their IDs, undefined until they are set. Another value is the application's. */
+  readonly ids: unknown[];
+  /** How many of them had an ID. */
+  readonly present: number;
   /** Whether the object, or one below it, has such properties. */
   isFilled: boolean;
+  /** Whether the object, or one below it, has such a property without an ID. */
+  isLacking: boolean;
 }
 
 type Part = Record<string, unknown>;
+
+/** So many rows of a transaction that is under way are kept in case it is rolled back; older ones are entered in `claims`. */
+const MOST_KEPT_ROWS = 10_000;
 
 /**
  * Tells which row an object describes while it is written, so that one object that stands for two rows gives neither of
  * them the ID of the other: `insert([o, o])`, a builder that is executed twice, an embedded object that two entities
  * share, two calls at a time, through one DataSource or several. Nothing says whether two DataSources have one database.
+ *
+ * An ID that was made for an object stays in it, and the next row that is made of the object has it: a retry after a
+ * rollback, a copy in an archive. Of several rows of one table in a call, or in calls at once, one has it, and the others
+ * get IDs of their own. Rows of two tables may both have it: they are two archives. Whether the first row was written or
+ * lost plays no role. An ID that the application has set, or asked for by `assign()`, is never replaced.
  */
 export class RowClaims {
   private readonly claims = new WeakMap<object, Claim>();
   /** Executions under way whose objects are not in `claims` yet. */
   private readonly unnoted = new Set<FilledRows>();
-  private readonly transactions = new WeakMap<QueryRunner, Transaction>();
+  /** What transactions have inserted that are under way. */
+  private readonly kept = new WeakMap<QueryRunner, { rows: number; readonly runs: FilledRows[] }>();
 
   /**
    * Begins the rows of an execution, which TypeORM tells its subscribers of.
@@ -116,7 +109,7 @@ export class RowClaims {
     this.noteRowsUnderWay();
     const properties = columns.map(({ holders, property }) => holders[0]?.propertyName ?? property);
     return given.map((each) => {
-      const row: Row = { run, metadata, filledBy: [], isWritten: false, transaction: run.transaction };
+      const row: Row = { run, metadata, filledBy: [], isWritten: false };
       const object = this.take(each as Part, properties, row);
       this.claimParts(object, columns, row);
       return object;
@@ -125,12 +118,20 @@ export class RowClaims {
 
   /**
    * The same for an execution whose rows are filled all at once: {@link beginFilled} follows.
-   * @returns undefined where an object has the ID of a lost row, which has to be claimed at once
+   * @returns undefined where an object has an ID of ours, which has to be claimed at once
    */
-  separate(given: readonly object[], properties: readonly string[], run: InsertRun): object[] | undefined {
+  separate(
+    given: readonly object[],
+    metadata: EntityMetadata,
+    properties: readonly string[],
+    run: InsertRun,
+  ): object[] | undefined {
     this.noteRowsUnderWay();
-    if (given.some((each) => lostIds(this.claims.get(each)).length > 0)) return undefined;
-    return given.map((each) => this.ownOf(each as Part, properties, run));
+    for (const each of given) {
+      const claim = this.claims.get(each);
+      if (claim !== undefined && hasOurs(claim) && !isOfBuilder(claim, run)) return undefined;
+    }
+    return given.map((each) => this.ownOf(each as Part, properties, { run, metadata }));
   }
 
   /**
@@ -152,78 +153,87 @@ export class RowClaims {
     }
   }
 
-  /** Notes the IDs that rows were filled with, unless they are written and no other call can have met their objects. */
-  endFilled(filled: FilledRows): void {
+  /**
+   * Notes the IDs that rows were filled with, unless they are written and no other call can have met their objects. Those of
+   * a transaction are kept until it has ended.
+   */
+  endFilled(filled: FilledRows, isWritten: boolean, runner: QueryRunner | undefined): void {
     const isNoted = !this.unnoted.delete(filled);
-    const { hasWritten, transaction } = filled.run;
-    if (isNoted || !hasWritten || transaction !== undefined) this.note(filled);
+    if (isNoted || !isWritten) this.note(filled);
+    else if (runner?.isTransactionActive === true) this.keep(filled, runner);
   }
 
-  /** The transaction that a QueryRunner is in. */
-  transactionOf(runner: QueryRunner | undefined): Transaction | undefined {
-    if (runner?.isTransactionActive !== true) return undefined;
-    const present = this.transactions.get(runner);
-    if (present !== undefined) return present;
-    const transaction = { isRolledBack: false };
-    this.transactions.set(runner, transaction);
-    return transaction;
+  private keep(filled: FilledRows, runner: QueryRunner): void {
+    const kept = this.kept.get(runner) ?? { rows: 0, runs: [] };
+    this.kept.set(runner, kept);
+    kept.runs.push(filled);
+    kept.rows += rowsOf(filled);
+    while (kept.rows > MOST_KEPT_ROWS) {
+      const oldest = kept.runs.shift()!;
+      kept.rows -= rowsOf(oldest);
+      this.note(oldest);
+    }
   }
 
-  /** Begins another transaction where one has ended, which may have been a savepoint. */
-  endTransaction(runner: QueryRunner, isRolledBack: boolean): void {
-    if (!isRolledBack && runner.isTransactionActive) return;
-    const transaction = this.transactions.get(runner);
-    if (transaction !== undefined) transaction.isRolledBack = isRolledBack;
-    this.transactions.delete(runner);
+  /** Forgets what a transaction has inserted: it was committed. */
+  forgetKept(runner: QueryRunner): void {
+    // After a savepoint the transaction goes on.
+    if (!runner.isTransactionActive) this.kept.delete(runner);
+  }
+
+  /** Notes the IDs of what a transaction has inserted: it is rolled back, or a statement has failed in it. */
+  noteKept(runner: QueryRunner): void {
+    const { runs = [] } = this.kept.get(runner) ?? {};
+    this.kept.delete(runner);
+    for (const each of runs) this.note(each);
   }
 
   /**
    * Begins to fill a row, of which TypeORM has only the object itself.
    * @returns undefined when it is being written already, by this very subscriber or through another DataSource
    */
-  beginSaved(
-    entity: object,
-    metadata: EntityMetadata,
-    { run, transaction }: Pick<Row, 'run' | 'transaction'>,
-    subscriber: unknown,
-  ): Row | undefined {
+  beginSaved(entity: object, metadata: EntityMetadata, run: InsertRun, subscriber: unknown): Row | undefined {
     this.noteRowsUnderWay();
     const present = this.claims.get(entity);
-    if (present !== undefined && present.isFilled && !isEnded(present.row)) {
+    if (present !== undefined && isTaken(present, metadata)) {
       const { row } = present;
       if (row.metadata !== metadata || row.filledBy.includes(subscriber)) return undefined;
       row.filledBy.push(subscriber);
       return row;
     }
-    const row: Row = { run, metadata, filledBy: [subscriber], isWritten: false, transaction };
+    const row: Row = { run, metadata, filledBy: [subscriber], isWritten: false };
     this.enter(entity as Part, row, present);
     this.claimParts(entity as Part, generatedColumnsOf(metadata), row);
     return row;
   }
 
-  /** Notes the IDs that a saved row has got, and whether a service had none for it. */
-  noteSaved(entity: object, hasFailed = false): void {
+  /** Notes an ID that was set in an object of a row. */
+  noteId(entity: object, property: string, id: unknown): void {
     const claim = this.claims.get(entity);
-    if (claim === undefined || claim.row.run.builder !== undefined) return;
-    noteFilled(claim);
-    claim.row.embedded?.forEach(noteFilled);
-    if (hasFailed) claim.row.hasFailed = true;
+    if (claim === undefined) return;
+    for (const each of [claim, ...(claim.row.embedded ?? [])]) {
+      const at = each.ours.indexOf(property);
+      if (at >= 0 && each.part[property] === id) each.ids[at] = id;
+    }
   }
 
-  /** Marks a saved row as written: from now on the ID in its object counts as set by the caller. */
+  /** Leaves the IDs of an object to the application. */
+  release(entity: object): void {
+    const claim = this.claims.get(entity);
+    if (claim === undefined) return;
+    for (const { ids } of [claim, ...(claim.row.embedded ?? [])]) ids.fill(undefined);
+  }
+
+  /** Ends a saved row for which a service had no ID. */
+  failSaved(entity: object): void {
+    const claim = this.claims.get(entity);
+    if (claim !== undefined && claim.row.run.builder === undefined) claim.row.hasFailed = true;
+  }
+
+  /** Marks a saved row as written: from now on its object may stand for another one. */
   endSaved(entity: object): void {
     const claim = this.claims.get(entity);
     if (claim !== undefined && claim.row.run.builder === undefined) claim.row.isWritten = true;
-  }
-
-  /** Notes the IDs that a builder's rows have got: its next execution replaces them. */
-  end(rows: readonly object[]): void {
-    for (const each of rows) {
-      const claim = this.claims.get(each);
-      if (claim === undefined) continue;
-      noteFilled(claim);
-      claim.row.embedded?.forEach(noteFilled);
-    }
   }
 
   /** Enters the objects of an execution in `claims`, except those that another row under way is made of. */
@@ -232,9 +242,9 @@ export class RowClaims {
       for (const [at, object] of rows.entries()) {
         const claim = this.claimOf(object as Part, filled);
         if (claim === undefined) continue;
-        const known = claim.missing.indexOf(property);
-        const place = known < 0 ? claim.missing.push(property) - 1 : known;
-        if (held !== undefined) (claim.filled ??= [])[place] = held[at];
+        const known = claim.ours.indexOf(property);
+        const place = known < 0 ? claim.ours.push(property) - 1 : known;
+        if (held !== undefined) claim.ids[place] = held[at];
       }
     }
   }
@@ -243,10 +253,10 @@ export class RowClaims {
     const present = this.claims.get(object);
     if (present?.row.run === run) return present;
     // A row under way that had all its IDs sets none in the object: this one does.
-    if (present !== undefined && present.isFilled && !isEnded(present.row)) return undefined;
-    const row: Row = { run, metadata, filledBy: [...fillers], isWritten: false, transaction: run.transaction };
-    const claim: Claim = { row, part: object, missing: [], isFilled: true };
-    this.claims.set(object, claim);
+    if (present !== undefined && present.isLacking && !isEnded(present.row)) return undefined;
+    const row: Row = { run, metadata, filledBy: [...fillers], isWritten: false };
+    const claim = this.enter(object, row, present);
+    claim.isFilled = claim.isLacking = true;
     return claim;
   }
 
@@ -272,11 +282,15 @@ export class RowClaims {
         (row.embedded ??= []).push(this.claims.get(own)!);
       }
       if (parts.length <= holders.length) continue;
-      const { missing } = this.claims.get(parts.at(-1)!)!;
+      const { ours } = this.claims.get(parts.at(-1)!)!;
       const isLacking = isUnset(parts.at(-1)![property]);
-      if (!isLacking && !missing.includes(property)) continue;
-      if (isLacking) missing.push(property);
-      for (const each of parts) this.claims.get(each)!.isFilled = true;
+      if (!isLacking && !ours.includes(property)) continue;
+      if (isLacking) ours.push(property);
+      for (const each of parts) {
+        const claim = this.claims.get(each)!;
+        claim.isFilled = true;
+        claim.isLacking ||= isLacking;
+      }
     }
   }
 
@@ -284,24 +298,34 @@ export class RowClaims {
   private take(part: Part, properties: readonly string[], row: Row): Part {
     const present = this.claims.get(part);
     if (present?.row === row) return part;
-    const own = this.ownOf(part, properties, row.run);
+    const own = this.ownOf(part, properties, row);
     this.enter(own, row, own === part ? present : undefined);
     return own;
   }
 
-  /** Claims an object for a row. It may have IDs of a lost row, which it was claimed for. */
-  private enter(part: Part, row: Row, lost: Claim | undefined): void {
-    const missing = lostIds(lost);
-    this.claims.set(part, { row, part, missing, isFilled: missing.length > 0 });
+  /** Claims an object for a row, with the IDs of ours that an earlier one has left in it. */
+  private enter(part: Part, row: Row, earlier: Claim | undefined): Claim {
+    const ours: string[] = [];
+    const ids: unknown[] = [];
+    for (const [at, name] of earlier?.ours.entries() ?? []) {
+      if (!isOurs(earlier!, name, at)) continue;
+      ours.push(name);
+      ids.push(part[name]);
+    }
+    const claim = { row, part, ours, ids, present: ours.length, isFilled: ours.length > 0, isLacking: false };
+    this.claims.set(part, claim);
+    return claim;
   }
 
   /** @returns the object itself, or a copy where it is another row's or cannot hold an ID in one of these properties */
-  private ownOf(part: Part, properties: readonly string[], run: InsertRun): Part {
+  private ownOf(part: Part, properties: readonly string[], { run, metadata }: Pick<Row, 'run' | 'metadata'>): Part {
     const claim = this.claims.get(part);
-    if (claim !== undefined && claim.isFilled && isOfAnother(claim, run)) {
+    if (claim !== undefined && (isTaken(claim, metadata) || isOfBuilder(claim, run))) {
+      const isUnderWay = !isEnded(claim.row);
+      const isOther = isUnderWay && !isSameTable(claim.row.metadata, metadata);
       return copyWithout(
         part,
-        claim.missing.filter((name, at) => isMadeForOther(claim, name, at)),
+        claim.ours.filter((name, at) => (isUnderWay ? !isOther || at >= claim.present : isOurs(claim, name, at))),
       );
     }
     return canHold(part, properties) ? part : copyWithout(part, []);
@@ -331,8 +355,8 @@ export class RunnerRuns {
 /** The claims on all objects, shared by all DataSources and all copies of this package. */
 export const rowClaims = processWide('claims of rows', () => new RowClaims());
 
-function noteFilled(claim: Claim): void {
-  claim.filled = claim.missing.map((name) => claim.part[name]);
+function rowsOf({ columns }: FilledRows): number {
+  return columns[0]?.rows.length ?? 0;
 }
 
 /** Whether a row has been written, or has failed. */
@@ -344,31 +368,36 @@ function isMissing(part: unknown): boolean {
   return part === undefined || part === null;
 }
 
-/** The properties in which an object has the ID of a row that was not written, or that was rolled back. */
-function lostIds(claim: Claim | undefined): string[] {
-  if (claim === undefined || claim.missing.length === 0) return [];
-  const { row, part, missing, filled } = claim;
-  const isWritten = row.isWritten || row.run.hasWritten === true;
-  if (row.transaction?.isRolledBack !== true && (isWritten || !isEnded(row))) return [];
-  return missing.filter((name, at) => !isUnset(part[name]) && part[name] === filled?.[at]);
+/** Whether a property has the ID that was made for it, and not one that the application has set since. */
+function isOurs({ part, ids }: Claim, name: string, at: number): boolean {
+  return !isUnset(part[name]) && part[name] === ids[at];
 }
 
-/** Whether an object belongs to a row under way, or holds IDs that an earlier execution of the same builder has set. */
-function isOfAnother({ row, part, missing, filled }: Claim, run: InsertRun): boolean {
-  if (!isEnded(row)) return true;
-  if (run.builder === undefined || row.run.builder !== run.builder) return false;
-  return missing.length === 0 || missing.some((name, at) => !isUnset(part[name]) && part[name] === filled?.[at]);
+function hasOurs(claim: Claim): boolean {
+  return claim.ours.some((name, at) => isOurs(claim, name, at));
+}
+
+/** Of two DataSources as well, which may have one database. */
+function isSameTable(one: EntityMetadata, other: EntityMetadata): boolean {
+  return one.tablePath === other.tablePath;
+}
+
+/** Whether an object belongs to a row under way: of this table, or of another one that is getting an ID. */
+function isTaken({ row, isFilled, isLacking }: Claim, metadata: EntityMetadata): boolean {
+  return !isEnded(row) && (isLacking || (isFilled && isSameTable(row.metadata, metadata)));
+}
+
+/** Whether an object holds IDs that an earlier execution of the same builder has set. */
+function isOfBuilder(claim: Claim, { builder }: InsertRun): boolean {
+  const { row, ours, isFilled } = claim;
+  if (!isFilled || builder === undefined || row.run.builder !== builder || !isEnded(row)) return false;
+  return ours.length === 0 || hasOurs(claim);
 }
 
 /** Whether an object takes these properties: it can be extended, or has them already and writable. */
 function canHold(part: object, properties: readonly string[]): boolean {
   if (Object.isExtensible(part)) return true;
   return properties.every((name) => Object.getOwnPropertyDescriptor(part, name)?.writable === true);
-}
-
-/** Whether the ID in a property was made for the claimed row; false when the caller has set another one since. */
-function isMadeForOther({ row, part, filled }: Claim, name: string, at: number): boolean {
-  return !isEnded(row) || part[name] === filled?.[at];
 }
 
 /** Copies an object without these properties: with its prototype and getters (lazy relations), and writable. */

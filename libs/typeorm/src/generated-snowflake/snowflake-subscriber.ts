@@ -60,21 +60,19 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
     const columns = this.columns.get(metadata);
     // Rows of junction tables come without an entity.
     if (columns === undefined || typeof entity !== 'object' || entity === null) return;
-    const transaction = rowClaims.transactionOf(queryRunner);
-    const row = this.begin(entity, metadata, columns, { run: this.runs.of(queryRunner), transaction });
+    const row = this.begin(entity, metadata, columns, this.runs.of(queryRunner));
     for (const column of columns) {
       if (column.isSet(entity)) continue;
       // While another row waits, the source has no ID: each further call would run into its full, slow refusal.
       if (this.waiting > 0) return this.fillLater(columns, entity, row);
       try {
-        column.put(entity, column.next(this.source));
+        this.put(column, entity, column.next(this.source));
       } catch (error) {
         if (isRetryable(error)) return this.fillLater(columns, entity, row);
-        rowClaims.noteSaved(entity, true);
+        rowClaims.failSaved(entity);
         throw error;
       }
     }
-    rowClaims.noteSaved(entity);
   }
 
   afterInsert({ entity, metadata }: Pick<InsertEvent<unknown>, 'entity' | 'metadata'>): void {
@@ -83,15 +81,17 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
   }
 
   afterTransactionCommit({ queryRunner }: Pick<InsertEvent<unknown>, 'queryRunner'>): void {
-    rowClaims.endTransaction(queryRunner, false);
+    rowClaims.forgetKept(queryRunner);
+    if (!queryRunner.isTransactionActive) this.runs.end(queryRunner);
   }
 
   /** Before: a ROLLBACK that the server does not answer is one as well. */
   beforeTransactionRollback({ queryRunner }: Pick<InsertEvent<unknown>, 'queryRunner'>): void {
-    rowClaims.endTransaction(queryRunner, true);
+    rowClaims.noteKept(queryRunner);
   }
 
   afterTransactionRollback({ queryRunner }: Pick<InsertEvent<unknown>, 'queryRunner'>): void {
+    rowClaims.noteKept(queryRunner);
     this.runs.end(queryRunner);
   }
 
@@ -103,34 +103,37 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
 
   afterQuery({ parameters, success, queryRunner }: AfterQuery): void {
     this.statements.typed.restore(parameters);
-    if (!success) this.runs.end(queryRunner);
+    if (success) return;
+    rowClaims.noteKept(queryRunner);
+    this.runs.end(queryRunner);
   }
 
   /**
-   * Sets the IDs that are missing, at once.
+   * Sets the IDs that are missing, at once. They are the application's.
    * @returns false when the entity has no column of this service
    * @throws SnowflakeNotAssignedError for an object that this run has met before
    */
   assign(entity: object, metadata: EntityMetadata, run: InsertRun): boolean {
     const columns = this.columns.get(metadata);
     if (columns === undefined) return false;
-    this.begin(entity, metadata, columns, { run, transaction: undefined });
+    this.begin(entity, metadata, columns, run);
     for (const column of columns) {
       if (!column.isSet(entity)) column.put(entity, column.next(this.source));
     }
+    rowClaims.release(entity);
     return true;
   }
 
   /** @throws SnowflakeNotAssignedError */
-  private begin(
-    entity: object,
-    metadata: EntityMetadata,
-    columns: readonly GeneratedColumn[],
-    under: Pick<Row, 'run' | 'transaction'>,
-  ): Row {
-    const row = rowClaims.beginSaved(entity, metadata, under, this);
+  private begin(entity: object, metadata: EntityMetadata, columns: readonly GeneratedColumn[], run: InsertRun): Row {
+    const row = rowClaims.beginSaved(entity, metadata, run, this);
     if (row !== undefined) return row;
     throw new SnowflakeNotAssignedError(this.source.name, columns[0]!.place, 'twice');
+  }
+
+  private put(column: GeneratedColumn, entity: object, id: IdValue): void {
+    column.put(entity, id);
+    rowClaims.noteId(entity, column.property, id);
   }
 
   private async takeLater(column: GeneratedColumn, count: number, taken: IdValue[]): Promise<IdValue[]> {
@@ -156,13 +159,12 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
       for (const column of columns) {
         if (!column.isSet(entity)) {
           const id = await column.nextLater(this.source);
-          if (hasFailed(row, column, entity)) return;
-          column.put(entity, id);
+          if (hasEnded(row, column, entity)) return;
+          this.put(column, entity, id);
         }
       }
-      rowClaims.noteSaved(entity);
     } catch (error) {
-      rowClaims.noteSaved(entity, true);
+      rowClaims.failSaved(entity);
       throw error;
     } finally {
       this.waiting--;
@@ -174,8 +176,8 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
  * Whether an insert has failed while it waited: an ID that is set after it would count as the caller's. A save may go on
  * when its run is over, as another statement of its QueryRunner may have failed.
  */
-function hasFailed({ run, isWritten }: Row, column: GeneratedColumn, entity: object): boolean {
-  return isWritten || (run.isOver() && (run.builder !== undefined || column.isSet(entity)));
+function hasEnded({ run, isWritten, hasFailed }: Row, column: GeneratedColumn, entity: object): boolean {
+  return isWritten || hasFailed === true || (run.isOver() && (run.builder !== undefined || column.isSet(entity)));
 }
 
 /** By its shape: the error may come from another copy of the core. */
