@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { Command, Help, Option } from 'commander';
 import type { ExitCode } from './input-error.js';
 import type { CliOutput } from './io/cli-output.js';
-import { withDatabaseFlags, withLayoutFlags } from './options/option-flags.js';
+import { withDatabaseFlags, withLayoutFlags, withSeveralDatabases } from './options/option-flags.js';
 import type { FlagValues } from './options/module-options.js';
 
 const OLDEST = 'the time of the oldest row that will ever get an ID: the layout must not begin later';
@@ -154,13 +154,12 @@ export function program(run: Run): Command {
     .option('--issued-until <time>', 'state that no ID of a later time was issued, where the clock seems to be behind')
     .option('--only-this-layout', 'state that no other layout has issued IDs which the table does not show');
 
-  withDatabaseFlags(
+  withSeveralDatabases(
     withLayoutFlags(
       add('doctor', 'check database, rights, clocks, durability, layout and table', async (_, flags, output) =>
         (await import('./commands/doctor.js')).doctor(flags, output),
       ),
     ),
-    database,
   ).option('--app <module>', "the application's module that exports its database: whether IDs keep their digits there");
 
   withDatabaseFlags(
@@ -246,7 +245,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'raindrop init --project apps/shop --module-only',
   ],
   fence: ['raindrop fence --config raindrop.json', 'raindrop fence --config raindrop.json --yes'],
-  doctor: ['raindrop doctor --config raindrop.json', 'raindrop doctor --config raindrop.json --json'],
+  doctor: [
+    'raindrop doctor --config raindrop.json',
+    'raindrop doctor --url postgres://db-1/orders --url postgres://db-2/billing',
+  ],
   bench: ['raindrop bench', 'raindrop bench --seconds 10 --config raindrop.json'],
   adopt: [
     'raindrop adopt --url sqlite:shop.sqlite --table orders --write src/migrations/adopt-orders.ts',

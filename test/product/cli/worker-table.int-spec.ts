@@ -42,8 +42,10 @@ describe.each(databaseKinds)('on %s', (kind) => {
 
   afterEach(() => database.drop());
 
-  // Of a flag that is given twice the last one counts.
-  const withTarget = ([command, ...args]: readonly string[]): string[] => [command!, ...LAYOUT, '--url', url, ...args];
+  // Of a flag that is given twice the last one counts, but of doctor's --url.
+  const withTarget = ([command, ...args]: readonly string[]): string[] => {
+    return [command!, ...LAYOUT, ...(args.includes('--url') ? [] : ['--url', url]), ...args];
+  };
   const run = (...args: string[]): Promise<CliResult> => raindropHere(withTarget(args));
   const json = async <T>(...args: string[]): Promise<T> => (await jsonHere<T>(withTarget(args))).result;
 

@@ -96,7 +96,7 @@ it.each(commandsBy('raindrop'))('the commands of %s print what is shown', async 
     const line = await runnable(command, variables);
     const environment = { PATH: `${folder}:${process.env['PATH']}`, DATABASE_URL: '' };
     const { code, stdout, stderr } = await runShell(line, folder, environment);
-    const isRefused = answer.startsWith('error: ');
+    const isRefused = /^(error: |fail )/.test(answer);
     expect({ command, stderr, failed: code !== 0 && code !== 3 }).toMatchObject({ command, failed: isRefused });
     const lines = answer.split('\n').filter((each) => !PASSING.test(each));
     const printed = `${stdout}${stderr}`.replaceAll(hostname(), 'shop-1');

@@ -8,6 +8,8 @@ import { readDocument } from './typescript-blocks.js';
 const SQL_RUN_BY: Readonly<Record<string, readonly [test: string, blocks: number]>> = {
   'docs/coming-from/leaf.md': ['test/published/docs/migration-guide.int-spec.ts', 1],
   'docs/drivers.md': ['test/published/docs/drivers-guide.int-spec.ts', 3],
+  'docs/leaving.md': ['test/published/docs/leaving-guide.int-spec.ts', 6],
+  'docs/microservices.md': ['test/published/docs/microservices-guide.int-spec.ts', 1],
   'docs/migration.md': ['test/published/docs/migration-guide.int-spec.ts', 2],
   'docs/operations.md': ['test/published/docs/operations-guide.int-spec.ts', 2],
   'docs/sql.md': ['test/product/cli/sql.int-spec.ts', 1],

@@ -29,6 +29,23 @@ describe.each([
         '| MariaDB | uuid v4 | 17.4 | 130.8 | in the table | 33.1 | 163.9 |',
       ],
       [
+        '| key index of a million rows, PostgreSQL | 31.6 MB | 22.5 MB |',
+        DATABASES,
+        '| PostgreSQL | uuid v7 | 25.1 | 101.2 | 31.6 |',
+      ],
+      ['| 31.6 MB | 22.5 MB |', DATABASES, '| PostgreSQL | snowflake | 21.1 | 93.1 | 22.5 |'],
+      [
+        '| key index of a million rows, SQLite | 51.9 MB | 19.5 MB |',
+        DATABASES,
+        '| SQLite | uuid v7 | 13.3 | 114.0 | 51.9 |',
+      ],
+      ['| 51.9 MB | 19.5 MB |', DATABASES, '| SQLite | snowflake | 11.9 | 83.8 | 19.5 |'],
+      [
+        '| table with its key, a million rows, MariaDB | 89.8 MB | 81.4 MB |',
+        DATABASES,
+        '| MariaDB | uuid v7 | 15.5 | 89.8 | in the table |',
+      ],
+      [
         '(490 ms against 70)',
         DATABASES,
         '| MariaDB | uuid v4 | 17.4 | 130.8 | in the table | 33.1 | 163.9 | 81 | 490 |',

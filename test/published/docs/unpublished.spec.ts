@@ -12,7 +12,7 @@ const PACKS = 'npm run pack -- ../shop --write';
 
 const files = (folder: string): string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(html|js|mjs|svg)$/.test(name) && !name.includes('node_modules'))
+    .filter((name) => /\.(html|js|mjs|svg)$/.test(name) && !/\b(node_modules|dist)\b/.test(name))
     .map((name) => `${folder}/${name}`);
 const paragraphs = (text: string): string[] => text.replace(/\\\n */g, '').split(/\n\s*\n/);
 

@@ -1,19 +1,24 @@
+import { RaindropError } from '@raindrop/core';
 import type { SnowflakeModuleOptions } from '@raindrop/node';
-import { type Examination, examine } from '../doctor/examine.js';
+import { openWorkerStore, type ResolvedSnowflakeOptions, SqlWorkerStore } from '@raindrop/node/internal';
+import { compareTables, type TableRead } from '../doctor/compare-tables.js';
+import { type Examination, examine, remedyFor } from '../doctor/examine.js';
 import { withApp } from '../doctor/check-app.js';
-import type { Finding } from '../doctor/checks.js';
-import { EXIT_CODES, type ExitCode } from '../input-error.js';
+import { fail, type Finding } from '../doctor/checks.js';
+import { EXIT_CODES, type ExitCode, InputError } from '../input-error.js';
 import type { CliOutput, Style } from '../io/cli-output.js';
+import { withoutSecrets } from '../io/text.js';
 import { layoutToRead, moduleOptions, namesLayout, type FlagValues } from '../options/module-options.js';
 import { withExistingFile, requireRows, resolveWorkers, withWorkers } from '../service/open-workers.js';
 
 const COLOURS: Readonly<Record<Finding['state'], Style>> = { ok: 'green', warn: 'yellow', fail: 'red' };
 
-/** `raindrop doctor`: finds what keeps a service from working, or may do so. */
+/**
+ * `raindrop doctor`: finds what keeps a service from working, or may do so. Of several URLs it tells whether their
+ * worker tables can give the same ID.
+ */
 export async function doctor(flags: FlagValues, output: CliOutput): Promise<ExitCode> {
-  const given = withExistingFile(moduleOptions(flags));
-  const app = flags['app'] as string | undefined;
-  const found = app === undefined ? (await examineTable(given)).findings : await examineBoth(given, app);
+  const found = await findingsOf(flags);
   const findings = found.map((each) => ({
     ...each,
     detail: output.inNamesGiven(each.detail),
@@ -22,6 +27,50 @@ export async function doctor(flags: FlagValues, output: CliOutput): Promise<Exit
   const worst = (['fail', 'warn'] as const).find((state) => findings.some((each) => each.state === state)) ?? 'ok';
   await output.result({ state: worst, findings }, () => findings.flatMap((each) => linesOf(each, output)));
   return worst === 'ok' ? EXIT_CODES.done : worst === 'warn' ? EXIT_CODES.warnings : EXIT_CODES.failed;
+}
+
+async function findingsOf(flags: FlagValues): Promise<Finding[]> {
+  const [url, app] = [flags['url'] as string | readonly string[] | undefined, flags['app'] as string | undefined];
+  if (Array.isArray(url)) {
+    if (app !== undefined) throw new InputError('--app takes one --url: without it, several are compared');
+    return compareDatabases(flags, url as readonly string[]);
+  }
+  const given = withExistingFile(moduleOptions(flags));
+  return app === undefined ? (await examineTable(given)).findings : examineBoth(given, app);
+}
+
+/** Compares the worker tables at these URLs. Where one cannot be read, only that is found. */
+async function compareDatabases(flags: FlagValues, urls: readonly string[]): Promise<Finding[]> {
+  const tables: TableRead[] = [];
+  const failures: Finding[] = [];
+  for (const url of urls) {
+    const given = withExistingFile(moduleOptions({ ...flags, url }));
+    const name = withoutSecrets(url);
+    const options = resolveWorkers(given, lastDayOf(given));
+    requireRows('doctor', options);
+    try {
+      tables.push({
+        name,
+        ...(await readPlaced(options)),
+        first: options.layout.layout,
+        graceMs: options.lease.graceMs,
+      });
+    } catch (error) {
+      if (!(error instanceof RaindropError)) throw error;
+      failures.push(fail('database', `${name}: ${error.message}`, remedyFor(error)));
+    }
+  }
+  return failures.length > 0 ? failures : compareTables(tables);
+}
+
+async function readPlaced(options: ResolvedSnowflakeOptions): Promise<Pick<TableRead, 'table' | 'whereabouts'>> {
+  const store = openWorkerStore(options, undefined, Date.now, options.lease.opTimeoutMs);
+  try {
+    const table = await store.readTable();
+    return { table, whereabouts: store instanceof SqlWorkerStore ? await store.whereabouts() : undefined };
+  } finally {
+    await store.close();
+  }
 }
 
 /** Of the worker table. */

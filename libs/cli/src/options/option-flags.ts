@@ -46,6 +46,20 @@ export function withDatabaseFlags(command: Command, { table }: { readonly table:
   return command;
 }
 
+/** The same for a command that takes several databases: `--url` may be repeated. */
+export function withSeveralDatabases(command: Command): Command {
+  for (const { option, flag } of flagsOf(commonOptions).reverse()) {
+    if (option === 'dbConfig') {
+      flag.description += ' (repeatable: compares them)';
+      flag.argParser((value: string, before?: string | readonly string[]) =>
+        before === undefined ? value : [before, value].flat(),
+      );
+    }
+    command.addOption(flag.helpGroup('Database:'));
+  }
+  return command;
+}
+
 /** What flags and variables say, as options of the module. Numbers that are none stay text, for the reader to refuse. */
 export function optionsOfFlags(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const given = ALL.map(({ option, flag, isNumber }) => {

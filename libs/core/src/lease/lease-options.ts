@@ -51,9 +51,10 @@ export const leaseOptions = {
     readBy: 'leased',
   }),
   /**
-   * How long other processes respect a lease after its end. With `commitLossWindowMs`, the minimum and the default are
-   * `leaseMs` + window + 3 × `maxClockSkewMs`.
-   * @range 0-86,400,000 (with a window: as much above the minimum) @defaultValue `leaseMs`
+   * How long other processes leave a row alone after its lease has ended. Example: 60,000 keeps the row of a crashed process
+   * for two minutes after its last renewal. With `commitLossWindowMs` the least, and the default, is `leaseMs` +
+   * `commitLossWindowMs` + 3 × `maxClockSkewMs`.
+   * @range 0-86,400,000; with `commitLossWindowMs` from the least, up to 86,400,000 more @defaultValue `leaseMs`
    */
   graceMs: integer({
     min: leastGraceMs,

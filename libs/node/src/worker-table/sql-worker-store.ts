@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type {
   FenceRequest,
   SampleRequest,
@@ -220,6 +221,28 @@ export class SqlWorkerStore implements WorkerStore {
       if (found === 'hidden') throw this.hidden(stateTableOf(name), 'the state');
       // A failover may have been recorded meanwhile.
       if (tries === WRITES) throw this.suppressed(`an UPDATE does not change the state in ${stateTableOf(name).name}`);
+    }
+  }
+
+  /**
+   * Tells where the table is, as the server or the file system does: two stores with the same text have one table.
+   * Undefined where the server does not tell.
+   */
+  async whereabouts(): Promise<string | undefined> {
+    const { destination, startedAt } = this.dialect;
+    try {
+      return await this.database.call(async (run) => {
+        const files = this.dialect.hasServers ? [] : (await run('PRAGMA database_list')).records;
+        const main = files.find(({ name }) => name === 'main')?.['file'];
+        const { dev, ino } = typeof main === 'string' ? statSync(main, { bigint: true }) : { dev: '', ino: '' };
+        const { records } = await run(`SELECT ${destination} AS destination, ${startedAt} AS started_at`);
+        const { destination: server, started_at: since } = records[0]!;
+        return JSON.stringify([server, since, `${dev}.${ino}`, this.table]);
+      });
+    } catch (error) {
+      const isOurs = error instanceof DatabaseCallError || error instanceof DatabaseRefusedError;
+      if (isOurs && this.dialect.lacksTerm(error.driverCode)) return undefined;
+      throw error;
     }
   }
 
