@@ -6,7 +6,8 @@ const { shared, slow } = require('./test/tiers.cjs');
 
 /**
  * What of the tests runs, by RAINDROP_TEST_TIER: `npm test` leaves it unset and runs what test/tiers.cjs does not call
- * slow; `all` (`npm run test:all`) runs the rest; `unit` (`npm run test:unit`) the pure tests alone.
+ * slow; `all` (`npm run test:all`) runs the rest; `unit` (`npm run test:unit`) the pure tests alone; `every` runs what it is
+ * told to, as in both.
  */
 const tier = process.env.RAINDROP_TEST_TIER;
 const SPEC = '\\.(spec|int-spec|e2e-spec)\\.ts$';
@@ -33,7 +34,10 @@ const everyRun = {
 /** What runs with servers: the global set-up finds or starts them (test/support/servers). */
 const withServers = {
   testRegex: tier === 'all' ? [`(?=.*/(${[...slow, ...shared].join('|')})).*${SPEC}`] : [SPEC],
-  testPathIgnorePatterns: ['/node_modules/', ...(tier === 'all' ? [] : slow.map((pattern) => `<rootDir>/${pattern}`))],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    ...(tier !== undefined ? [] : slow.map((pattern) => `<rootDir>/${pattern}`)),
+  ],
   // Half of what they do is to wait, for databases and processes. Each may take a gigabyte.
   maxWorkers: Math.min(2 * availableParallelism(), 8),
   testSequencer: '<rootDir>/test/support/jest/longest-first.cjs',

@@ -1,5 +1,10 @@
+const tier = process.env['RAINDROP_TEST_TIER'];
+
+/** Whether a test runs in full as it is, for `npm run mutants`: what it does in `npm test`, and what it does beside it. */
+export const isEvery = tier === 'every';
+
 /** Whether this is `npm run test:all`, which sets RAINDROP_TEST_TIER and runs what `npm test` leaves out. */
-export const isFull = process.env['RAINDROP_TEST_TIER'] === 'all';
+export const isFull = tier === 'all' || isEvery;
 
 /** What part of its runs a random test makes in `npm test`. */
 const SHARE = 10;

@@ -84,7 +84,7 @@ describe('The alerts of docs/operations.md', () => {
   });
 
   it('ask without units for instruments of exporters that leave them out', () => {
-    const series = [...GUIDE.matchAll(/^\| `(raindrop\.[\w.]+)` \| (\w+)/gm)].map(
+    const series = [...readDocument('docs/metrics.md').matchAll(/^\| `(raindrop\.[\w.]+)` \| (\w+)/gm)].map(
       ([, name, kind]) => name!.replaceAll('.', '_') + (kind === 'counter' ? '_total' : ''),
     );
     const names = rules.flatMap(({ expr }) => metricsIn(expr)).filter((name) => name.startsWith('raindrop_'));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { DatabaseSettings } from '../../../libs/node/src/drivers/database-settings.js';
 import type { DataSourceOptions } from 'typeorm';
-import { isFull } from '../../tier';
+import { isEvery, isFull } from '../../tier';
 import { createDatabase, dropDatabases } from './database-admin';
 import { noteDatabase, type MadeDatabase } from './run-ledger';
 import { serverAddress } from './server-address';
@@ -35,7 +35,7 @@ export const kindsOfTier: readonly DatabaseKind[] = isFull ? databaseKinds : ['s
 export function kindsInTurn(file: string): readonly DatabaseKind[] {
   const servers = databaseKinds.filter((kind) => kind !== 'sqlite');
   const turn = servers[[...basename(file)].length % servers.length];
-  return databaseKinds.filter((kind) => (kind === 'sqlite' || kind === turn) !== isFull);
+  return databaseKinds.filter((kind) => isEvery || (kind === 'sqlite' || kind === turn) !== isFull);
 }
 
 /** What means the same to TypeORM and to the drivers. */
