@@ -73,7 +73,6 @@ const FOLDERS = {
       'engines',
       'remote',
       'threads',
-      'cluster',
       'public-ids',
       'nest-project',
     ],

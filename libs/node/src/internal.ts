@@ -37,7 +37,6 @@ export { DEFAULT_SERVICE, logContext } from './ports/logger.js';
 export type { PublicIdText } from './public-ids/public-ids.js';
 export { readApiKey } from './remote/remote-ids.js';
 export { readRefusal } from './remote/remote-errors.js';
-export { remoteIdSource } from './remote/remote-id-source.js';
 export type { RemoteAnswer, RemoteTransport } from './remote/remote-batch-source.js';
 export { APP_SEGMENT_TABLE, SEGMENT_TABLE } from './segment-table/segment-tables.js';
 export { SqlSegmentStore } from './segment-table/sql-segment-store.js';

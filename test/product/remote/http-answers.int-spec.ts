@@ -318,7 +318,7 @@ describe('Options are refused before anything is asked:', () => {
     await expect(opening).rejects.toMatchObject({
       errorCode: 'CONFIGURATION',
       message: expect.stringMatching(
-        /^(?!.*nobody).*must be the result of clusterPrimary\(\) or remoteIds\(\)/s,
+        /^(?!.*nobody).*must be the result of remoteIds\(\)/s,
       ) as unknown,
     });
   });

@@ -66,7 +66,7 @@ export const snowflakeOptions = {
   /**
    * Another process makes the IDs, and this one needs no worker id (docs/threads.md, docs/service.md). The layout is that
    * process's.
-   * @range `clusterPrimary({ ... })`, `remoteIds({ url })` @defaultValue none
+   * @range `remoteIds({ url })` @defaultValue none
    */
   idSource: option<IdSource, IdSource | undefined>(readIdSource, { isSecret: true, readBy: 'snowflakes' }),
 };
@@ -91,7 +91,7 @@ function readIdSource(reader: OptionReader, name: string): IdSource | undefined 
   const given = reader.value(name) as Partial<IdSource> | null | undefined;
   if (given === undefined || typeof given?.open === 'function') return given as IdSource | undefined;
   // It may hold a password.
-  reader.problem(name, `(${typeof given})`, 'must be the result of clusterPrimary() or remoteIds()');
+  reader.problem(name, `(${typeof given})`, 'must be the result of remoteIds()');
   return undefined;
 }
 

@@ -16,9 +16,6 @@ export interface RemoteTransport {
   /** For errors and the log: `the ID service at http://ids:3000`. */
   readonly name: string;
 
-  /** Whether there is a connection now; left out where only the last answer tells. */
-  readonly isConnected?: boolean;
-
   /**
    * Asks once. The answer must have been made for this request: an answer out of a cache would make IDs repeat.
    * @param signal gives the attempt up, and closes what it has opened

@@ -42,15 +42,13 @@ export const fetchOptions = {
 const ISSUING = ['maxCodes', 'maxBatch', 'asyncTimeoutMs'] as const;
 
 /**
- * How IDs are fetched from another process, over HTTP or a channel. `maxCodes`, `maxBatch` and `asyncTimeoutMs` are
+ * How IDs are fetched from another process. `maxCodes`, `maxBatch` and `asyncTimeoutMs` are
  * options of the module, or of `openIdService()`.
  */
 export interface RemoteFetchOptions extends Omit<OptionsOf<typeof fetchOptions>, (typeof ISSUING)[number]> {}
 
 /** The service that issues the fetched IDs. */
 export interface RemoteClient {
-  /** The service's name. Default `default`. */
-  readonly name?: string;
   /** The layout that the IDs must have; others are refused. Default: that of the first answer. */
   readonly layout?: Layout | undefined;
   readonly generator?: { readonly [Name in keyof SourcedService['generator']]?: number | undefined };
@@ -64,45 +62,26 @@ export interface RemoteIdSource extends IdSource {
   open(client: RemoteClient): Promise<SourcedEngine>;
 }
 
-/** The inputs of a transport. */
-export interface RemoteTarget {
-  /** The name of the client's service. */
-  readonly service: string;
-  /** An attempt is given up after this time, ms. */
-  readonly opTimeoutMs: number;
-}
-
 /** Makes the transport, once all options have been checked. */
-type MakeTransport = (ports: SegmentPorts, target: RemoteTarget) => RemoteTransport | Promise<RemoteTransport>;
-
-/** The differences between transports. */
-interface RemoteSetup {
-  /** The assigner's name in the status. Default `remote`. */
-  readonly assigner?: string;
-  /** Default: the ports of this process. */
-  readonly ports?: PrefetchPorts;
-}
+type MakeTransport = (ports: SegmentPorts) => RemoteTransport;
 
 /**
  * Makes a source of IDs over a transport.
- * @param name the function that applications call, for messages
  * @param read reads the transport's own options from among all options
  */
 export function remoteIdSource(
-  name: string,
   options: RemoteFetchOptions,
   read: (reader: OptionReader) => MakeTransport,
-  { assigner = 'remote', ports = systemPorts('exact') }: RemoteSetup = {},
 ): RemoteIdSource {
+  const ports = systemPorts('exact');
   return {
-    name,
-    open: async ({ name: service = 'default', layout, generator: { maxCodes, maxBatch, asyncTimeoutMs } = {} }) => {
+    name: 'remoteIds()',
+    open: async ({ layout, generator: { maxCodes, maxBatch, asyncTimeoutMs } = {} }) => {
       const reader = readerOf(options, { maxCodes, maxBatch, asyncTimeoutMs });
       const makeTransport = read(reader);
       const { codes = [], ...prefetch } = readOptions(reader, fetchOptions);
       reader.finish();
-      const transport = await makeTransport(ports, { service, opTimeoutMs: prefetch.opTimeoutMs });
-      return openRemoteEngine({ transport, assigner, layout, prefetch, codes, ports });
+      return openRemoteEngine({ transport: makeTransport(ports), layout, prefetch, codes, ports });
     },
   };
 }
@@ -121,7 +100,6 @@ function readerOf(options: RemoteFetchOptions, issuing: NonNullable<RemoteClient
 
 interface RemoteEngineOptions {
   readonly transport: RemoteTransport;
-  readonly assigner: string;
   /** Undefined: that of the first answer. */
   readonly layout: Layout | undefined;
   readonly prefetch: ResolvedPrefetchOptions;
@@ -136,17 +114,17 @@ interface RemoteEngineOptions {
  * RemoteIdsRefusedError and RemoteLayoutError that are not retryable; InvalidCodeError
  */
 async function openRemoteEngine(options: RemoteEngineOptions): Promise<SourcedEngine> {
-  const { transport, assigner, layout, prefetch, codes, ports } = options;
+  const { transport, layout, prefetch, codes, ports } = options;
   const source = new RemoteBatchSource(transport, prefetch, ports, layout);
   const calls = new PrefetchedIds(source, ports, prefetch);
   try {
     await calls.start(codes);
     const remoteWorker = (): RemoteWorker => ({
-      assigner,
+      assigner: 'remote',
       // The operator who configured this source vouches for the service.
       guarantee: 'declared',
-      state: (transport.isConnected ?? source.isAnswering) ? 'held' : 'lost',
-      workerId: transport.isConnected === false ? undefined : source.workerId,
+      state: source.isAnswering ? 'held' : 'lost',
+      workerId: source.workerId,
     });
     // The first answer has named the layout.
     return new SourcedEngine(calls, source.layout!, remoteWorker, () => source.close());

@@ -47,7 +47,7 @@ export interface RemoteIdsOptions extends RemoteFetchOptions, OptionsOf<typeof r
  * The layout is that of the ID service. Where this service has layout options, they must give the same one.
  */
 export function remoteIds(options: RemoteIdsOptions): RemoteIdSource {
-  return remoteIdSource('remoteIds()', options, (reader) => {
+  return remoteIdSource(options, (reader) => {
     const { url, apiKey } = readOptions(reader, remoteIdsOptions);
     return ({ randomness }) => new HttpTransport(url!, apiKey, randomness);
   });
