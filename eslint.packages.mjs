@@ -133,7 +133,8 @@ export const packages = [
         {
           patterns: [
             {
-              regex: '^@raindrop/(core|node|typeorm|cli)',
+              // What Nest adds nothing to has an entry of node.
+              regex: '^@raindrop/(core|typeorm|cli|node(?!/(redis|etcd|nats|remote|threads)$))',
               message: 'take it from @raindrop/nestjs or one of its entries',
             },
             { group: ['**/libs/*/src/**'], message: 'import the package, not its files' },

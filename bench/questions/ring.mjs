@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { openSharedIds, sharedIdRing } from '@raindrop/nestjs/threads';
+import { openSharedIds, sharedIdRing } from '@raindrop/node/threads';
 import { orMoment } from '../parts/moment.mjs';
 import { openService, WIDE } from '../parts/service.mjs';
 

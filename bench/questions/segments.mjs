@@ -1,4 +1,4 @@
-import { redisBuffer } from '@raindrop/nestjs/redis';
+import { redisBuffer } from '@raindrop/node/redis';
 import { median } from 'simple-statistics';
 import { openBareRow } from '../parts/bare-updates.mjs';
 import { openDatabases } from '../parts/databases.mjs';

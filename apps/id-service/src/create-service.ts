@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { IdService } from '@raindrop/nestjs';
-import { remoteIdsHeaders } from '@raindrop/nestjs/remote';
+import { remoteIdsHeaders } from '@raindrop/node/remote';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { boundReaders } from './connections/bound-connections.js';
 import { limitRates } from './connections/request-rate.js';

@@ -9,7 +9,6 @@
 
 export { RaindropModule, type RaindropOptionsFactory } from './raindrop.module.js';
 export type { ApplicationOptions, RaindropModuleExtras, RaindropModuleOptions } from './raindrop.options.js';
-export { RaindropThreadModule, type RaindropThreadOptions } from './raindrop-thread.module.js';
 export { OptionsFactoryError } from './module/options-factory.js';
 export { getIdServiceToken, InjectIdService } from './module/raindrop.tokens.js';
 export { IdService } from './id.service.js';

@@ -1,5 +1,5 @@
 import { codecs, createLayout, parseId } from '@raindrop/core';
-import { initRedisWorkers } from '@raindrop/nestjs/redis';
+import { initRedisWorkers } from '@raindrop/node/redis';
 import { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

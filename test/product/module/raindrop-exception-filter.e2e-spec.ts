@@ -17,7 +17,7 @@ import {
   UnknownAppError,
   UnsafeIntegerError,
 } from '@raindrop/nestjs';
-import { RemoteIdsRefusedError } from '@raindrop/nestjs/remote';
+import { RemoteIdsRefusedError } from '@raindrop/node/remote';
 import { lastValueFrom } from 'rxjs';
 
 const SECRET = 'Access denied for user root';

@@ -13,7 +13,7 @@ import {
   type SegmentModuleOptions,
 } from '@raindrop/nestjs';
 import { snowflakeColumn } from '@raindrop/nestjs/typeorm';
-import { redisBuffer } from '@raindrop/nestjs/redis';
+import { redisBuffer } from '@raindrop/node/redis';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import { DataSource, EntitySchema, type DataSourceOptions } from 'typeorm';
 import { shardOf } from '../../../libs/core/src/segment/sharded/sharded-id.js';

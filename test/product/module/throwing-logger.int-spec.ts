@@ -1,5 +1,5 @@
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import { redisBuffer } from '@raindrop/nestjs/redis';
+import { redisBuffer } from '@raindrop/node/redis';
 import { freePort } from '../../support/servers/free-port.js';
 import { until } from '../../support/until.js';
 import { OPTIONS, startApp, typeorm, useDatabase } from '../../support/module/module-fixture.js';

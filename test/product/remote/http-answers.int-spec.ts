@@ -317,9 +317,7 @@ describe('Options are refused before anything is asked:', () => {
     const opening = openIdService({ idSource: source as never });
     await expect(opening).rejects.toMatchObject({
       errorCode: 'CONFIGURATION',
-      message: expect.stringMatching(
-        /^(?!.*nobody).*must be the result of remoteIds\(\)/s,
-      ) as unknown,
+      message: expect.stringMatching(/^(?!.*nobody).*must be the result of remoteIds\(\)/s) as unknown,
     });
   });
 

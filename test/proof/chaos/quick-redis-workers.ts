@@ -1,4 +1,4 @@
-import type { redisWorkers, RedisWorkersOptions } from '@raindrop/nestjs/redis';
+import type { redisWorkers, RedisWorkersOptions } from '@raindrop/node/redis';
 import { join } from 'node:path';
 
 /** What `redisWorkers()` makes, in a built package. */

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { IdService, openBackfill, type PastIds, RaindropModule, type SnowflakeModuleOptions } from '@raindrop/nestjs';
-import { etcdWorkers } from '@raindrop/nestjs/etcd';
-import { natsWorkers } from '@raindrop/nestjs/nats';
+import { etcdWorkers } from '@raindrop/node/etcd';
+import { natsWorkers } from '@raindrop/node/nats';
 import { PORTS, sqlDatabase } from '../../support/stores/sql-database.js';
 import { SILENT, startApp } from '../../support/module/start-app.js';
 import { openRedis } from './engines/open-redis.js';

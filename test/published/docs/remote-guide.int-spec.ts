@@ -3,7 +3,7 @@ import { Controller, Headers, Module, Post, Query, Res, type Type } from '@nestj
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import { remoteIds, remoteIdsHeaders, type RemoteIdsOptions } from '@raindrop/nestjs/remote';
+import { remoteIds, remoteIdsHeaders, type RemoteIdsOptions } from '@raindrop/node/remote';
 import { createTestIdService } from '@raindrop/nestjs/testing';
 import { openIdService } from '@raindrop/node';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';

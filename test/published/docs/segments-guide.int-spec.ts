@@ -1,7 +1,7 @@
 import { Injectable, Module, type DynamicModule, type Type } from '@nestjs/common';
 import { parseShardedId } from '@raindrop/core';
 import { IdService, RaindropModule, type SegmentModuleOptions } from '@raindrop/nestjs';
-import { redisBuffer } from '@raindrop/nestjs/redis';
+import { redisBuffer } from '@raindrop/node/redis';
 import { shardOf } from '../../../libs/core/src/segment/sharded/sharded-id.js';
 import { startApp, typeorm } from '../../support/module/module-fixture.js';
 import { startVolatileRedis } from '../../support/redis/volatile-redis.js';

@@ -2,9 +2,10 @@ import { Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { SharedIds, type SharedIdRing } from '@raindrop/core/internal';
 import type { SharedIdRingHandle } from '@raindrop/core';
-import { IdService, RaindropThreadModule } from '@raindrop/nestjs';
+import { IdService } from '@raindrop/nestjs';
+import { RaindropThreadModule } from '@raindrop/nestjs/threads';
 import { createTestIdService } from '@raindrop/nestjs/testing';
-import { openSharedIds, sharedIdRing } from '@raindrop/nestjs/threads';
+import { openSharedIds, sharedIdRing } from '@raindrop/node/threads';
 import { until } from '../../support/until.js';
 import { readDocument, runBlock, typescriptBlocks } from './typescript-blocks.js';
 

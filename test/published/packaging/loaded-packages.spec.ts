@@ -18,7 +18,6 @@ it.each([
   ['@raindrop/core', ['core']],
   ['@raindrop/node', ['core', 'node']],
   ['@raindrop/node/threads', ['core', 'node']],
-  ['@raindrop/nestjs/threads', ['core', 'nestjs', 'node']],
 ])('%s loads nothing but %p', (entry, packages) => {
   expect(loadedBy(entry)).toEqual(packages);
 });

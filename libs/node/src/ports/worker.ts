@@ -43,7 +43,7 @@ export interface ReservingAssigner {
 }
 
 /**
- * Puts numbers that several processes share in front of the tables; `redisBuffer()` of `@raindrop/nestjs/redis` is one.
+ * Puts numbers that several processes share in front of the tables; `redisBuffer()` of `@raindrop/node/redis` is one.
  * A `scope` names the database and the table: processes share numbers only within the same scope. `warn` is called once
  * when the buffer cannot be used, and once more if that happens again after the buffer has worked.
  */

@@ -1,5 +1,5 @@
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import { redisBuffer } from '@raindrop/nestjs/redis';
+import { redisBuffer } from '@raindrop/node/redis';
 import { businessNumber, prepareBusinessNumbers, transactionWithRetries } from '@raindrop/nestjs/typeorm';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { SILENT, startApp } from '../../../support/module/start-app.js';

@@ -1,5 +1,5 @@
 import type { SegmentBuffer } from '@raindrop/nestjs';
-import { redisBuffer } from '@raindrop/nestjs/redis';
+import { redisBuffer } from '@raindrop/node/redis';
 import { OP_TIMEOUT_MS, REDIS_RUN, type SegmentOrders } from './segment-messages.js';
 
 /** Redis as the shared buffer, with times as short as the run. */

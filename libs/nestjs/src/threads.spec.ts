@@ -4,7 +4,7 @@ import { ConfigurationError, type SharedIdRingHandle } from '@raindrop/core';
 import { type SharedIdRing, SharedIds } from '@raindrop/core/internal';
 import { openSharedIds, sharedIdRing } from '@raindrop/node/threads';
 import { createTestIdService } from './testing/raindrop-testbed.js';
-import { RaindropThreadModule } from './raindrop-thread.module.js';
+import { RaindropThreadModule } from './threads.js';
 
 const QUIET = { logger: { warn: () => {} } };
 
