@@ -3,7 +3,9 @@ import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { parse } from 'yaml';
 import { run, type Ended } from '../../support/processes/run.js';
+import { blocksOf } from '../docs/documents.js';
 import { readData } from './read-deployment.js';
 
 const ROOT = resolve(__dirname, '../../..');
@@ -72,6 +74,18 @@ describe('By the published schemas', () => {
 
   it('no manifest has a field that its kind does not have', async () => {
     const { code, stdout } = await compile(MANIFESTS.map((path) => readData<Manifest>(path)));
+    expect([code, stdout]).toEqual([0, '']);
+  });
+
+  it.each(['docs/health.md', 'docs/operations.md'])('%s shows fields that a pod has', async (document) => {
+    const blocks = blocksOf(document).filter(({ language }) => language === 'yaml');
+    const { text } = blocks.find((each) => each.text.includes('readinessProbe'))!;
+    const shown = parse(text) as { spec?: object };
+    // The spec of a pod, or some of the fields of its container.
+    const spec = shown.spec ?? { containers: [{ name: 'shop', ...shown }] };
+    const pod = { apiVersion: 'v1', kind: 'Pod', spec };
+    validate(pod);
+    const { code, stdout } = await compile([pod]);
     expect([code, stdout]).toEqual([0, '']);
   });
 
