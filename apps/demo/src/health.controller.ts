@@ -1,18 +1,24 @@
 import { Controller, Get } from '@nestjs/common';
-import { HealthCheck, HealthCheckService, TypeOrmHealthIndicator, type HealthCheckResult } from '@nestjs/terminus';
+import { HealthCheck, HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 
+/** Neither check asks the database: an outage would make every replica unready, and IDs continue without it. */
 @Controller('health')
 export class HealthController {
   constructor(
     private readonly health: HealthCheckService,
-    private readonly database: TypeOrmHealthIndicator,
     private readonly ids: RaindropHealthIndicator,
   ) {}
 
-  @Get()
+  @Get('ready')
   @HealthCheck()
-  check(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.database.pingCheck('database'), () => this.ids.isHealthy('ids')]);
+  ready(): Promise<HealthCheckResult> {
+    return this.health.check([() => this.ids.isHealthy('ids')]);
+  }
+
+  @Get('live')
+  @HealthCheck()
+  live(): Promise<HealthCheckResult> {
+    return this.health.check([]);
   }
 }

@@ -57,17 +57,21 @@ describe('The shop', () => {
     ['/orders/12', 404],
     ['/orders?after=12abc', 400],
     ['/orders?from=yesterday', 400],
-    ['/health', 200],
   ])('answers %s with %i', async (path, status) => {
     expect((await send(path)).status).toBe(status);
   });
 
-  it('refuses an order without items', async () => {
-    expect((await send('/orders', { ...order, items: [] })).status).toBe(400);
+  it.each([{}, { ...order, items: [] }])('refuses %j', async (body) => {
+    expect((await send('/orders', body)).status).toBe(400);
   });
 
   it('makes the tables of its entities by migrations', async () => {
     const { upQueries } = await app.get(DataSource).driver.createSchemaBuilder().log();
     expect(upQueries).toEqual([]);
+  });
+
+  it('stays ready and alive without the database', async () => {
+    await app.get(DataSource).destroy();
+    for (const path of ['/health/ready', '/health/live']) expect((await send(path)).status).toBe(200);
   });
 });

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, NotFoundException, Param, Post } from '@nestjs/common';
+import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post } from '@nestjs/common';
 import { ParseIdPipe } from '@raindrop/nestjs';
 import { eq } from 'drizzle-orm';
 import { type Database, InjectDatabase } from './database.js';
@@ -9,7 +9,8 @@ export class OrdersController {
   constructor(@InjectDatabase() private readonly database: Database) {}
 
   @Post()
-  place(@Body('customer') customer: string): Order {
+  place(@Body('customer') customer: unknown): Order {
+    if (typeof customer !== 'string') throw new BadRequestException('customer must be a text');
     return this.database.insert(orders).values({ customer }).returning().get();
   }
 

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, NotFoundException, Param, Post } from '@nestjs/common';
+import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post } from '@nestjs/common';
 import { type TypedId, ParseIdPipe } from '@raindrop/nestjs';
 import type { Order } from './order.entity.js';
 import { OrdersService } from './orders.service.js';
@@ -9,7 +9,8 @@ export class OrdersController {
   constructor(private readonly orders: OrdersService) {}
 
   @Post()
-  place(@Tenant() tenant: string, @Body('customer') customer: string): Promise<Order> {
+  place(@Tenant() tenant: string, @Body('customer') customer: unknown): Promise<Order> {
+    if (typeof customer !== 'string') throw new BadRequestException('customer must be a text');
     return this.orders.place(tenant, customer);
   }
 

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, NotFoundException, Param, Post } from '@nestjs/common';
+import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post } from '@nestjs/common';
 import { ParseIdPipe } from '@raindrop/nestjs';
 import { type Database, InjectDatabase } from './database.js';
 
@@ -10,12 +10,18 @@ interface Order {
 
 const withLines = { customer: true, id: true, lines: { select: { id: true, name: true } } } as const;
 
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');
+
 @Controller('orders')
 export class OrdersController {
   constructor(@InjectDatabase() private readonly database: Database) {}
 
   @Post()
-  place(@Body('customer') customer: string, @Body('lines') lines: string[] = []): Promise<Order> {
+  place(@Body('customer') customer: unknown, @Body('lines') lines: unknown = []): Promise<Order> {
+    if (typeof customer !== 'string' || !isTexts(lines)) {
+      throw new BadRequestException('customer must be a text, and lines a list of texts');
+    }
     return this.database.order.create({
       data: { customer, lines: { create: lines.map((name) => ({ name })) } },
       select: withLines,

@@ -12,6 +12,7 @@ interface Found {
     readonly why: string;
   }[];
   readonly dataSources: readonly { readonly file: string; readonly line: number }[];
+  readonly synchronize: readonly { readonly file: string; readonly line: number; readonly code: string }[];
 }
 
 let folder: string;
@@ -158,6 +159,43 @@ export const imports = [
   expect(result.dataSources).toEqual([{ file: 'src/seed.module.ts', line: 5 }]);
   const { stderr } = await raindropHere(adopt());
   expect(stderr).toContain('src/seed.module.ts:5 creates a DataSource without Raindrop');
+});
+
+it('names every place that lets TypeORM change the tables', async () => {
+  installTypescript();
+  write(
+    'src/data-source.ts',
+    `declare const isProd: boolean; declare const dataSource: { synchronize(drop?: boolean): Promise<void> };
+const synchronize = process.env.SYNC === '1';
+declare const process: { env: Record<string, string | undefined> };
+export const all = [
+  { synchronize: true },
+  { synchronize: !isProd },
+  { 'synchronize': isProd as boolean },
+  { synchronize },
+  { synchronize: false },
+];
+export const later: { synchronize?: boolean } = {};
+later.synchronize = !isProd;
+later.synchronize = false;
+export const run = () => dataSource.synchronize(true);
+`,
+  );
+  const { result } = await jsonHere<Found>(adopt());
+  const places = [
+    [5, 'synchronize: true'],
+    [6, 'synchronize: !isProd'],
+    [7, "'synchronize': isProd as boolean"],
+    [8, 'synchronize'],
+    [12, 'later.synchronize = !isProd'],
+    [14, 'dataSource.synchronize(true)'],
+  ].map(([line, code]) => ({ file: 'src/data-source.ts', line, code }));
+  expect(result.synchronize).toEqual(places);
+  const { stderr } = await raindropHere(adopt());
+  expect(stderr).toContain(
+    'set synchronize: false before an entity changes: TypeORM would drop the key, and Raindrop stops it\n' +
+      'src/data-source.ts:5 synchronize: true: this must be false wherever these tables are\n',
+  );
 });
 
 it('is read with the TypeScript of the command where its own has no API', async () => {

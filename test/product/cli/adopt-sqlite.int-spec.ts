@@ -66,6 +66,22 @@ it('changes nothing of a table but the type', async () => {
 });
 
 it.each([
+  { rows: "INSERT INTO orders VALUES (3, 'a'), (1000, 'b')", then: 'DELETE FROM orders WHERE id > 3' },
+  { rows: "INSERT INTO orders VALUES (1000, 'a')", then: 'DELETE FROM orders' },
+])('a revert makes no key again that was deleted: $then', async ({ rows, then }) => {
+  const { migration } = await adopt(
+    'CREATE TABLE orders (id INTEGER PRIMARY KEY AUTOINCREMENT, title text)',
+    ...[rows, then],
+  );
+  await using(database, { migration }, async (source) => {
+    await source.runMigrations();
+    await source.undoLastMigration({ transaction: 'none' });
+    await source.query("INSERT INTO orders (title) VALUES ('d')");
+    expect(await source.query("SELECT id FROM orders WHERE title = 'd'")).toEqual([{ id: 1001 }]);
+  });
+});
+
+it.each([
   {
     make: "CREATE VIRTUAL TABLE found USING fts5(title, content='orders')",
     named: 'the full-text table found finds rows of orders by their row numbers (rowid)',

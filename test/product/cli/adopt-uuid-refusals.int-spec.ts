@@ -202,6 +202,33 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid on %s'
     jest.restoreAllMocks();
   });
 
+  it('keeps the option of a table that MariaDB forgets, there and back', async () => {
+    if (kind !== 'mariadb') return;
+    await using(database, {}, async (source) => {
+      await source.query('CREATE TABLE summed (id varchar(36) NOT NULL PRIMARY KEY, n int NOT NULL) PAGE_CHECKSUM=1');
+      await source.query(`INSERT INTO summed VALUES ('${randomUUID()}', 1)`);
+    });
+    const { result } = await jsonHere<UuidAdoption>(from('--table', 'summed', '--order-by', 'n'));
+    const [number, swap] = result.migrations.map(({ migration }) => new (compiledMigration(migration))());
+    jest.spyOn(console, 'log').mockImplementation(() => undefined);
+    await using(database, {}, async (source) => {
+      const runner = source.createQueryRunner();
+      const steps = [
+        () => number!.up(runner),
+        () => swap!.up(runner),
+        () => swap!.down(runner),
+        () => number!.down(runner),
+      ];
+      for (const step of steps) {
+        await step();
+        const [shown] = (await runner.query('SHOW CREATE TABLE summed')) as Record<string, string>[];
+        expect(shown!['Create Table']).toContain(' PAGE_CHECKSUM=1');
+      }
+      await runner.release();
+    });
+    jest.restoreAllMocks();
+  });
+
   it('refuses an application that lets TypeORM change its tables', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'raindrop-adopt-synchronize-'));
     try {
@@ -231,6 +258,14 @@ export const options = { synchronize: false, pipes: [ParseUUIDPipe], root: '${ra
       ]) {
         expect(stderr).toContain(place);
       }
+      writeFileSync(
+        join(folder, 'app.ts'),
+        'declare const isProd: boolean;\nexport const options = { synchronize: !isProd };\n',
+      );
+      expect((await raindropHere(args)).stderr).toContain(
+        'set synchronize: false before the first migration: a start would drop the columns that no entity declares\n' +
+          'app.ts:2 synchronize: !isProd: this must be false wherever these tables are\n',
+      );
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -44,4 +44,9 @@ describe('The example "drizzle"', () => {
     expect((await send(`${url}/orders/30586178364244026x`)).status).toBe(400);
     expect((await send(`${url}/orders/5`)).status).toBe(404);
   });
+
+  it('refuses an order that lacks what it needs', async () => {
+    const { url } = await example.start();
+    for (const body of [{}, { customer: 5 }]) expect((await send(`${url}/orders`, { body })).status).toBe(400);
+  });
 });

@@ -57,4 +57,14 @@ describe('The example "mikro-orm"', () => {
     expect((await send(`${url}/orders/12abc`)).status).toBe(400);
     expect((await send(`${url}/orders/1`)).status).toBe(404);
   });
+
+  it('refuses orders that lack what they need, and a reference that is taken', async () => {
+    const { url } = await example.start();
+    const post = async (path: string, body: object): Promise<number> => (await send(`${url}${path}`, { body })).status;
+    const order = { reference: 'E-1', customer: 'Eve' };
+    for (const body of [{}, { reference: 'E-2' }]) expect(await post('/orders', body)).toBe(400);
+    for (const body of [{}, [{}]]) expect(await post('/orders/many', body)).toBe(400);
+    expect([await post('/orders', order), await post('/orders', order)]).toEqual([201, 409]);
+    expect(await post('/orders/many', [order])).toBe(409);
+  });
 });

@@ -61,6 +61,11 @@ describe('The example "multi-tenant"', () => {
     }
   });
 
+  it('refuses an order without a customer', async () => {
+    const headers = { 'x-tenant': 'acme' };
+    expect((await send(`${url}/orders`, { headers, body: {} })).status).toBe(400);
+  });
+
   it('answers as its README shows', () => answersAsShown(example, 'examples/multi-tenant/README.md'));
 
   it('names the variable of a port that is taken', () =>

@@ -47,4 +47,10 @@ describe('The example "prisma"', () => {
     expect((await send(`${url}/orders/30586178364244026x`)).status).toBe(400);
     expect((await send(`${url}/orders/5`)).status).toBe(404);
   });
+
+  it('refuses an order that lacks what it needs', async () => {
+    const { url } = await example.start();
+    for (const body of [{}, { customer: 'Ada', lines: [5] }])
+      expect((await send(`${url}/orders`, { body })).status).toBe(400);
+  });
 });

@@ -40,6 +40,7 @@ const [
   startIt,
   post,
   find,
+  refuse,
   reject,
   server,
   driver,
@@ -107,7 +108,7 @@ describe('The application of docs/getting-started.md', () => {
 
   it('is all of the guide', () => {
     expect(typescriptBlocks(GUIDE)).toHaveLength(4);
-    expect(COMMANDS).toHaveLength(14);
+    expect(COMMANDS).toHaveLength(15);
     const layout = createLayout(
       { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 },
       Date.now(),
@@ -141,7 +142,7 @@ describe('The application of docs/getting-started.md', () => {
     const second = await start(folder);
     const [a, b] = [await saveAndFind(first.url), await saveAndFind(second.url)];
     expect(a['workerId']).not.toBe(b['workerId']);
-    expect(await send(reject!.command, first.url)).toEqual(answerOf(reject!));
+    for (const wrong of [refuse, reject]) expect(await send(wrong!.command, first.url)).toEqual(answerOf(wrong!));
     // Nest closes, then sends the signal to itself once more.
     expect(await Promise.all([first.stop(), second.stop()])).toEqual(['SIGTERM', 'SIGTERM']);
   });

@@ -1,8 +1,8 @@
 import type { AddressInfo, Server } from 'node:net';
-import { Controller, Headers, Module, Post, Query, Res, type Type } from '@nestjs/common';
+import { Controller, Headers, Module, Post, Query, Res, UseFilters, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { IdService, RaindropModule } from '@raindrop/nestjs';
+import { IdService, RaindropExceptionFilter, RaindropModule } from '@raindrop/nestjs';
 import { remoteIds, remoteIdsHeaders, type RemoteIdsOptions } from '@raindrop/node/remote';
 import { createTestIdService } from '@raindrop/nestjs/testing';
 import { openIdService } from '@raindrop/node';
@@ -13,7 +13,17 @@ const [overHttp, alone, ofYourOwn] = typescriptBlocks(readDocument('docs/service
 let service: NestFastifyApplication;
 let url: string;
 beforeAll(async () => {
-  const scope = { Controller, Headers, Post, Query, Res, IdService, remoteIdsHeaders };
+  const scope = {
+    Controller,
+    Headers,
+    Post,
+    Query,
+    Res,
+    UseFilters,
+    IdService,
+    RaindropExceptionFilter,
+    remoteIdsHeaders,
+  };
   const IdsController = runBlock(ofYourOwn!, scope)['IdsController'] as Type;
   const { ids } = createTestIdService({ now: Date.now() });
 
@@ -36,6 +46,17 @@ describe('docs/service.md#the-remote-client', () => {
     expect(ids.parse(ids.nextId()).workerId).toBe(service.get(IdService).workerId);
     await app.close();
   });
+
+  it.each(['', '?count=x', '?count=0', '?count=100000000', '?count=1&code='])(
+    'has a service of one’s own that refuses %j as problem details',
+    async (query) => {
+      const answer = await fetch(`${url}/v1/ids${query}`, { method: 'POST' });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        400,
+        expect.stringMatching(/^application\/problem\+json\b/),
+      ]);
+    },
+  );
 
   it('has one without the module', async () => {
     const here = (options: RemoteIdsOptions): unknown => remoteIds({ ...options, url });

@@ -1,3 +1,5 @@
+import { createLayout, parseId } from '@raindrop/core';
+import { shellCommands } from './shell-commands.js';
 import { differences, missingLines } from './shown-answer.js';
 
 it('answers may differ in digits and IDs alone, and IDs are remembered', () => {
@@ -16,4 +18,21 @@ it('every shown line needs one like it', () => {
   expect(missingLines('7 rows freed\n| 1 bit |', 'x\n 12  rows freed\n| 3 bit |')).toEqual([]);
   expect(missingLines('7 rows freed', '7 rows kept')).toEqual(['7 rows freed']);
   expect(missingLines('nextId()  63,500,010  47 %', 'nextId()  960,010  1 %')).toEqual([]);
+});
+
+it('IDs in the answers of the documents are the first of their process, as in a run of a new application', () => {
+  const layout = createLayout(
+    { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 },
+    Date.now(),
+  );
+  // The command line's examples have a layout of their own; its guide runs them one after the other.
+  const commands = shellCommands().filter(({ document }) => document !== 'docs/cli.md');
+  const shown = commands.map(({ place, answer }) => ({ place, ids: answer.match(/\b\d{17}\b/g) ?? [] }));
+  const strange = shown.flatMap(({ place, ids }) =>
+    ids
+      .map((id) => ({ place, ...parseId(layout, id) }))
+      .filter(({ sequence, endBits }) => sequence >= ids.length || endBits !== 0),
+  );
+  expect(shown.filter(({ ids }) => ids.length > 0).length).toBeGreaterThan(10);
+  expect(strange.map(({ place, id }) => `${place}: ${id}`)).toEqual([]);
 });

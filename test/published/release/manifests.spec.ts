@@ -6,6 +6,7 @@ const ROOT = resolve(__dirname, '../../..');
 const TOOLS = [
   'site',
   'test/published/release',
+  'test/published/deploy/validators',
   'libs/orm/types',
   'test/product/multi-process/nest-cli',
   'test/orms/drizzle',

@@ -22,10 +22,13 @@ import {
   dropForeignKey,
   type ForeignKey,
   foreignKeys,
+  keptOptions,
   pathSql,
   type PlacedTable,
+  plainIndexes,
   quoted,
   sameTable,
+  tableOption,
 } from './mysql-names.js';
 
 /** MariaDB needs this before a statement on a system-versioned table. */
@@ -57,14 +60,20 @@ export async function readMysqlKeys(
     if (definition.computedFrom !== undefined) throw computedColumn(table, name, definition.computedFrom);
   }
   const versioned = columns.filter(({ isVersioned }) => isVersioned);
-  // The history of a versioned table is widened with it; the server demands that in each statement.
-  const alter = (place: PlacedTable, sql: string): { readonly sql: string } => ({
-    sql: versioned.some((each) => sameTable(each, place)) ? `${WITH_HISTORY} ${sql}` : sql,
-  });
-  const drops = used.map((each) => alter(each, dropForeignKey(each, home)));
+  const createTable = (place: PlacedTable): string => columns.find((each) => sameTable(each, place))?.createTable ?? '';
+  const alter = (place: PlacedTable, sql: string): { readonly sql: string } => {
+    const whole = `${sql}${keptOptions(createTable(place))}`;
+    // The history of a versioned table is widened with it; the server demands that in each statement.
+    return { sql: versioned.some((each) => sameTable(each, place)) ? `${WITH_HISTORY} ${whole}` : whole };
+  };
+  const drops = used.map((each) => alter(each, dropForeignKey(each, plainIndexes(createTable(each)), home)));
   const adds = used.map((each) => alter(each, addForeignKey(each, home)));
   const counted = keys.filter(({ definition }) => definition.isGenerated);
-  const counting = counted.map((each) => alter(each, modify(each, each.definition.rest, home)));
+  const counting = counted.map((each) => {
+    const next = tableOption(each.createTable, 'AUTO_INCREMENT');
+    const counter = next === undefined ? '' : `, AUTO_INCREMENT = ${next}`;
+    return alter(each, `${modify(each, each.definition.rest, home)}${counter}`);
+  });
   const changes = columns.map((each) => alter(each, modify(each, each.definition.restWithoutAutoIncrement, home)));
   const tables = columns.filter((each, at) => columns.findIndex((one) => sameTable(one, each)) === at);
   const isApart = [...columns, ...used].some(({ schema }) => schema !== home);
@@ -190,6 +199,8 @@ interface Column extends PlacedTable {
   readonly column: string;
   readonly type: string;
   readonly definition: DefinedColumn;
+  /** The SHOW CREATE TABLE of its table. */
+  readonly createTable: string;
   /** All columns of its table. */
   readonly siblings: readonly string[];
   /** The columns that are computed from this one, and too narrow for new IDs. */
@@ -216,9 +227,10 @@ async function readColumn(query: Query, schema: string, table: string, column: s
   // The names as the table has them: the flags may give them in another case.
   const { name, col, type, keyed, kind } = found;
   const [shown] = await query(`SHOW CREATE TABLE ${quoted(schema)}.${quoted(name)}`);
-  const defined = definedColumns(String(shown?.['Create Table']));
+  const createTable = String(shown?.['Create Table']);
+  const defined = definedColumns(createTable);
   return {
-    ...{ schema, table: name, column: col, type: type.toLowerCase() },
+    ...{ schema, table: name, column: col, type: type.toLowerCase(), createTable },
     siblings: defined.map((each) => each.name),
     definition: defined.find((each) => each.name === col)!,
     narrow: defined.filter(
@@ -259,8 +271,7 @@ function mysqlVersionedSince({ schema, table }: PlacedTable, home: string): stri
 }
 
 /**
- * SQL for everything that a table has, one object a record (`what`). After the change the same must be there. The name
- * of an index that is not unique may differ: the server creates the index of a foreign key anew, under the key's name.
+ * SQL for everything that a table has, one object a record (`what`). After the change the same must be there.
  * @param isVersioned whether the rows of its history are counted as well
  */
 function mysqlContents({ schema, table }: PlacedTable, home: string, isVersioned: boolean): string {
@@ -275,7 +286,7 @@ WHERE (k.TABLE_SCHEMA = ${at} AND k.TABLE_NAME = ${name} OR k.REFERENCED_TABLE_S
 GROUP BY k.TABLE_SCHEMA, k.TABLE_NAME, k.CONSTRAINT_NAME
 UNION ALL SELECT CONCAT('constraint ', CONSTRAINT_NAME, ' of ', TABLE_NAME, ': ', CONSTRAINT_TYPE) FROM information_schema.TABLE_CONSTRAINTS
   WHERE ${here('TABLE_NAME')} AND CONSTRAINT_TYPE <> 'FOREIGN KEY'
-UNION ALL SELECT CONCAT('index ', IF(MAX(NON_UNIQUE), '', CONCAT(INDEX_NAME, ' ')), 'of ', TABLE_NAME, ': ', GROUP_CONCAT(CONCAT_WS(' ', COLUMN_NAME, SUB_PART, COLLATION) ORDER BY SEQ_IN_INDEX),
+UNION ALL SELECT CONCAT('index ', INDEX_NAME, ' of ', TABLE_NAME, ': ', GROUP_CONCAT(CONCAT_WS(' ', COLUMN_NAME, SUB_PART, COLLATION) ORDER BY SEQ_IN_INDEX),
   ' ', MAX(INDEX_TYPE), ' ', MAX(NON_UNIQUE)) FROM information_schema.STATISTICS WHERE ${here('TABLE_NAME')} GROUP BY TABLE_NAME, INDEX_NAME
 UNION ALL SELECT CONCAT('trigger ', TRIGGER_NAME, ' of ', EVENT_OBJECT_TABLE) FROM information_schema.TRIGGERS
   WHERE EVENT_OBJECT_SCHEMA = ${at} AND EVENT_OBJECT_TABLE = ${name}

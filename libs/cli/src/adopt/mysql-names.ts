@@ -75,6 +75,33 @@ export function definedColumns(createTable: string): DefinedColumn[] {
   });
 }
 
+/** The indexes of a table that its SHOW CREATE TABLE writes without any option, such as KEY `o` (`o`,`p`). */
+export function plainIndexes(createTable: string): { readonly name: string; readonly columns: string }[] {
+  const body = outerTokens(createTable).find((token) => token.startsWith('(')) ?? '()';
+  return partsOf(body.slice(1, -1)).flatMap((part) => {
+    const [word, , name, , columns, ...options] = part.join('').trimEnd() === '' ? [] : part;
+    const isPlain = word === 'KEY' && options.join('').trim() === '' && columns?.startsWith('(') === true;
+    return isPlain ? [{ name: name!, columns }] : [];
+  });
+}
+
+/** The number that SHOW CREATE TABLE gives for an option of the table, such as PAGE_CHECKSUM; undefined without it. */
+export function tableOption(createTable: string, name: string): string | undefined {
+  const tokens = outerTokens(createTable);
+  const options = tokens.slice(tokens.findIndex((token) => token.startsWith('(')) + 1);
+  const at = options.indexOf(name);
+  return at === -1 || options[at + 1] !== '=' ? undefined : options[at + 2];
+}
+
+/**
+ * A clause for every ALTER TABLE of a table; empty when it needs none. MariaDB forgets PAGE_CHECKSUM of InnoDB's tables
+ * at each ALTER TABLE that does not name it.
+ */
+export function keptOptions(createTable: string): string {
+  const checksum = tableOption(createTable, 'PAGE_CHECKSUM');
+  return checksum === undefined ? '' : `, PAGE_CHECKSUM = ${checksum}`;
+}
+
 /** Divides a body at its commas, into tokens. The first token of a part is no blank. */
 function partsOf(body: string): string[][] {
   const parts: string[][] = [[]];
@@ -138,6 +165,17 @@ export function addForeignKey({ name, columns, target, rules, ...place }: Foreig
   return `ALTER TABLE ${pathSql(place, home)} ADD CONSTRAINT ${quoted(name)} ${refers}${rules}`;
 }
 
-export function dropForeignKey({ name, ...place }: ForeignKey, home: string): string {
-  return `ALTER TABLE ${pathSql(place, home)} DROP FOREIGN KEY ${quoted(name)}`;
+/**
+ * The server drops an index that it made itself for a foreign key as soon as it makes one for the next, and gives that
+ * the name of the key. An index that a statement names stays: so the same one is added here by its name.
+ * @param indexes the plain indexes of the table
+ */
+export function dropForeignKey(
+  { name, columns, ...place }: ForeignKey,
+  indexes: ReturnType<typeof plainIndexes>,
+  home: string,
+): string {
+  const own = indexes.filter((each) => each.columns === `(${columns.map(quoted).join(',')})`);
+  const kept = own.map((each) => `, DROP INDEX ${each.name}, ADD INDEX ${each.name} ${each.columns}`);
+  return `ALTER TABLE ${pathSql(place, home)} DROP FOREIGN KEY ${quoted(name)}${kept.join('')}`;
 }

@@ -27,10 +27,36 @@ interface Key extends Column {
   /** `a` (always) or `d` (by default) for an identity column, else empty. */
   readonly identity: string;
   readonly fallback: string | null | undefined;
-  readonly sequence: string | null | undefined;
+  readonly sequence: Sequence | undefined;
+}
+
+/** The sequence that makes the values of a key. `DROP IDENTITY` drops it, with everything that is said here. */
+interface Sequence {
+  readonly path: string;
+  readonly start: bigint;
+  readonly step: bigint;
+  /** Undefined where it is the one of the type. */
+  readonly min: bigint | undefined;
+  readonly max: bigint | undefined;
+  readonly cache: string;
+  readonly isCycling: boolean;
+  /** The value that it would give next. */
+  readonly next: bigint;
+  readonly comment: string | null;
+  readonly owner: string;
+  /** Null as long as nothing was granted or revoked. */
+  readonly rights: readonly Right[] | null;
+}
+
+interface Right {
+  readonly grantee: string;
+  readonly privilege: string;
+  readonly isGrantable: boolean;
 }
 
 const INTEGER = ['smallint', 'integer', 'bigint'];
+const BITS: Readonly<Record<string, number>> = { smallint: 16, integer: 32, bigint: 64 };
+const LARGEST = 2n ** 63n - 1n;
 
 /** The sequence of a serial column, or of a default with a sequence that no column owns. */
 const SEQUENCE =
@@ -101,7 +127,42 @@ async function readKey(query: Query, { schema, name, column }: KeyPath): Promise
   const { path, type, identity, fallback, sequence } = found as Record<string, string>;
   if (!INTEGER.includes(type!)) throw notAnInteger(name, column, type!);
   if (found['keyed'] !== true) throw notAKey(name, column);
-  return { path: path!, table: name, column, type: type!, identity: identity!, fallback, sequence };
+  return {
+    ...{ path: path!, table: name, column, type: type!, identity: identity!, fallback },
+    sequence: sequence == null ? undefined : await readSequence(query, sequence),
+  };
+}
+
+async function readSequence(query: Query, name: string): Promise<Sequence> {
+  const [found] = await query(
+    'SELECT c.oid::regclass::text AS path, s.data_type::text AS type, s.start_value::text AS start, s.increment_by::text AS step, ' +
+      's.min_value::text AS min, s.max_value::text AS max, s.cache_size::text AS cache, s.cycle, s.last_value::text AS last, ' +
+      "obj_description(c.oid, 'pg_class') AS comment, quote_ident(pg_get_userbyid(c.relowner)) AS owner, " +
+      "(SELECT json_agg(json_build_object('grantee', CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END, " +
+      "'privilege', x.privilege_type, 'isGrantable', x.is_grantable)) FROM aclexplode(c.relacl) x)::text AS rights " +
+      'FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace ' +
+      'JOIN pg_sequences s ON s.schemaname = n.nspname AND s.sequencename = c.relname WHERE c.oid = to_regclass($1)',
+    [name],
+  );
+  const { path, type, start, step, min, max, cache, last, owner } = found as Record<string, string>;
+  const [comment, rights] = [found!['comment'] as string | null, found!['rights'] as string | null];
+  const [by, first] = [BigInt(step!), BigInt(start!)];
+  const most = 2n ** BigInt(BITS[type!]! - 1) - 1n;
+  return {
+    ...{
+      path: path!,
+      start: first,
+      step: by,
+      cache: cache!,
+      isCycling: found!['cycle'] === true,
+      comment,
+      owner: owner!,
+    },
+    min: BigInt(min!) === (by > 0n ? 1n : -most - 1n) ? undefined : BigInt(min!),
+    max: BigInt(max!) === (by > 0n ? most : -1n) ? undefined : BigInt(max!),
+    next: last == null ? first : BigInt(last) + by,
+    rights: rights === null ? null : (JSON.parse(rights) as Right[]),
+  };
 }
 
 async function oldKeyOf(query: Query, { path, table, column, type, identity, fallback }: Key): Promise<OldKey> {
@@ -177,22 +238,67 @@ function alterOf({ path, column }: Pick<Column, 'path' | 'column'>): string {
 }
 
 function downOf(key: Key): MigrationStep[] {
+  const { identity, fallback, sequence } = key;
   const alter = alterOf(key);
-  const next = `(SELECT GREATEST(MAX(${quoted(key.column)}) + 1, 1) FROM ${key.path})`;
-  if (key.identity !== '') {
-    const always = key.identity === 'a' ? 'ALWAYS' : 'BY DEFAULT';
-    const sequence = `pg_get_serial_sequence(${literal(key.path)}, ${literal(key.column)})`;
-    return [
-      { sql: `${alter} ADD GENERATED ${always} AS IDENTITY` },
-      { sql: `SELECT setval(${sequence}, ${next}, false)` },
-    ];
+  if (identity !== '') {
+    const always = identity === 'a' ? 'ALWAYS' : 'BY DEFAULT';
+    const made = `${alter} ADD GENERATED ${always} AS IDENTITY (${optionsOf(sequence!)})`;
+    return [made, ...rightsOf(sequence!), continued(key, sequence!, String(sequence!.next))].map((sql) => ({ sql }));
   }
-  if (key.fallback == null) return [];
-  const back = { sql: `${alter} SET DEFAULT ${key.fallback}` };
-  if (key.sequence == null) return [back];
-  return [
-    { sql: `ALTER SEQUENCE ${key.sequence} AS bigint MAXVALUE 9223372036854775807` },
-    { sql: `SELECT setval(${literal(key.sequence)}, ${next}, false)` },
-    back,
+  if (fallback == null) return [];
+  const back = `${alter} SET DEFAULT ${fallback}`;
+  if (sequence === undefined) return [{ sql: back }];
+  // The sequence has stayed, and may have counted since. Bounds of its own stay with the new type, those of the type go.
+  const { path, step } = sequence;
+  const next = `(SELECT last_value + CASE WHEN is_called THEN ${step} ELSE 0 END FROM ${path})`;
+  return [`ALTER SEQUENCE ${path} AS bigint`, continued(key, sequence, next), back].map((sql) => ({ sql }));
+}
+
+/** What stands in the parentheses of an identity, as pg_dump writes it. */
+function optionsOf({ path, start, step, min, max, cache, isCycling }: Sequence): string {
+  const bounds = [
+    min === undefined ? 'NO MINVALUE' : `MINVALUE ${min}`,
+    max === undefined ? 'NO MAXVALUE' : `MAXVALUE ${max}`,
   ];
+  const cycle = isCycling ? ' CYCLE' : '';
+  return `SEQUENCE NAME ${path} START WITH ${start} INCREMENT BY ${step} ${bounds.join(' ')} CACHE ${cache}${cycle}`;
+}
+
+/** Statements for the comment and the grants of a sequence that was created again. */
+function rightsOf({ path, comment, owner, rights }: Sequence): string[] {
+  const said = comment === null ? [] : [`COMMENT ON SEQUENCE ${path} IS ${literal(comment)}`];
+  if (rights === null) return said;
+  const kept = rights.filter(({ grantee }) => grantee === owner).map(({ privilege }) => privilege);
+  const revoked = ['SELECT', 'UPDATE', 'USAGE'].filter((each) => !kept.includes(each));
+  return [
+    ...said,
+    ...(revoked.length === 0 ? [] : [`REVOKE ${revoked.join(', ')} ON SEQUENCE ${path} FROM ${owner}`]),
+    ...rights
+      .filter(({ grantee }) => grantee !== owner)
+      .map(
+        ({ grantee, privilege, isGrantable }) =>
+          `GRANT ${privilege} ON SEQUENCE ${path} TO ${grantee}${isGrantable ? ' WITH GRANT OPTION' : ''}`,
+      ),
+  ];
+}
+
+/**
+ * The statement after which a sequence continues past the keys in its bounds, by its own steps: with 1000, 1007 and an ID
+ * of Raindrop in the table, and MAXVALUE 100000, the next key is 1014. A sequence that starts again continues where it was.
+ */
+function continued(
+  { path: table, column }: Column,
+  { path, step, min, max, isCycling }: Sequence,
+  next: string,
+): string {
+  const isUp = step > 0n;
+  const [lowest, highest] = [min ?? (isUp ? 1n : -LARGEST - 1n), max ?? (isUp ? LARGEST : -1n)];
+  const inBounds = `FROM ${table} WHERE ${quoted(column)} BETWEEN ${lowest} AND ${highest}`;
+  const last = `(SELECT ${isUp ? 'MAX' : 'MIN'}(${quoted(column)})::numeric ${inBounds})`;
+  const past = `CASE WHEN k.last ${isUp ? '>=' : '<='} k.next THEN k.next + (div(k.last - k.next, ${step}) + 1) * ${step} ELSE k.next END`;
+  const value = isCycling ? 'k.next' : past;
+  return (
+    `SELECT setval(${literal(path)}, LEAST(GREATEST(n, ${lowest}), ${highest})::bigint, n NOT BETWEEN ${lowest} AND ${highest}) ` +
+    `FROM (SELECT ${value} AS n FROM (SELECT ${next}::numeric AS next, ${last} AS last) k) v`
+  );
 }

@@ -36,13 +36,17 @@ export async function readSqliteKeys(query: Query, paths: readonly KeyPath[]): P
     isCounted: isGenerated && tables.some(({ name, isCounted }) => isCounted && same(name, each.table)),
   });
   const names = tables.flatMap((each) => each.columns.map(({ column }) => column));
-  const guards = keys.filter(({ isGenerated }) => isGenerated).map((each) => sqliteRowNumbers(each, names));
+  const made = keys.filter(({ isGenerated }) => isGenerated);
+  const guards = made.map((each) => sqliteRowNumbers(each, names));
   const obstacles: string[] = [];
   for (const sql of guards) obstacles.push(...(await query(sql)).map(({ what }) => String(what)));
   const touched = tables.filter(({ name }) => columns.some((one) => same(one.table, name)));
   const candidates = tables.flatMap((table) =>
     table.columns.map((each) => ({ ...each, isLinked: links.some(({ from }) => isAt(from, each)) })),
   );
+  const counted: MigrationStep[] = [];
+  for (const { table } of made.filter((each) => tables.some((one) => one.isCounted && same(one.name, each.table))))
+    counted.push(...(await counterSteps(query, table)));
   return {
     ...{ database: 'better-sqlite3', keys, references: columns.slice(keys.length) },
     loose: looseColumns(
@@ -54,7 +58,7 @@ export async function readSqliteKeys(query: Query, paths: readonly KeyPath[]): P
     steps: {
       up: columns.map((each) => rebuilt(each, false)),
       again: [],
-      down: keys.filter(({ isGenerated }) => isGenerated).map((each) => rebuilt(each, true)),
+      down: [...made.map((each) => rebuilt(each, true)), ...counted],
     },
   };
 }
@@ -85,6 +89,19 @@ async function readKey(
   const isGenerated = type === 'integer' && table.primary.length === 1 && same(table.primary[0]!, found.column);
   const highest = numberIn((await query(highestSql))[0]);
   return { table: table.name, column: found.column, type, isGenerated, highestSql, highest };
+}
+
+/** The steps that give an AUTOINCREMENT its counter back: SQLite drops that with the table, and counts from the rows. */
+async function counterSteps(query: Query, table: string): Promise<MigrationStep[]> {
+  const [found] = await query('SELECT CAST(seq AS TEXT) AS seq FROM sqlite_sequence WHERE name = ?', [table]);
+  if (found === undefined) return [];
+  const [name, last] = [literal(table), String(found['seq'])];
+  return [
+    { sql: `UPDATE sqlite_sequence SET seq = MAX(seq, ${last}) WHERE name = ${name}` },
+    {
+      sql: `INSERT INTO sqlite_sequence (name, seq) SELECT ${name}, ${last} WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ${name})`,
+    },
+  ];
 }
 
 /** The keys, the columns that refer to them, those that refer to these, and so on. */

@@ -6,7 +6,13 @@ import { uuidMigrations } from '../adopt/uuid/uuid-migration.js';
 import { synchronizes } from '../adopt/uuid/uuid-refusals.js';
 import type { BreakingCode } from '../project/breaking-code.js';
 import { openProject } from '../project/open-project.js';
-import { synchronizeSettings, uuidCode } from '../project/search-project.js';
+import {
+  alwaysSynchronizes,
+  synchronizeRemarks,
+  type Synchronizing,
+  synchronizeSettings,
+  uuidCode,
+} from '../project/search-project.js';
 import type { TypedColumn } from '../adopt/old-key.js';
 import { keptName, type Numbers, type UuidKey } from '../adopt/uuid/uuid-key.js';
 import { writeNew } from '../adopt/migration-text.js';
@@ -33,7 +39,8 @@ export async function adoptUuid(
   });
   const project = flags['project'] as string | undefined;
   const opened = project === undefined ? null : openProject(project);
-  const [wrong] = opened === null ? [] : synchronizeSettings(opened);
+  const synchronize = opened && synchronizeSettings(opened);
+  const wrong = synchronize?.find(alwaysSynchronizes);
   if (wrong !== undefined) throw synchronizes(`${wrong.file}:${wrong.line}`, namesOf(keys, keptName));
   const code = opened && uuidCode(opened);
   const largest = keys.reduce((a, b) => (b.numbers.reserve > a.numbers.reserve ? b : a));
@@ -48,14 +55,15 @@ export async function adoptUuid(
     migration: text,
     file: named(flags['write'] as string | undefined, suffix),
   }));
-  if (!output.isJson) for (const line of [...remarks(keys, proposal), ...uuidRemarks(code)]) output.note(line);
+  if (!output.isJson)
+    for (const line of [...remarks(keys, proposal, synchronize), ...uuidRemarks(code)]) output.note(line);
   output.interruption.check();
   for (const { file, migration } of files) if (file !== null) await writeNew(file, migration);
   const result = {
     database: uuids.database,
     keys: keys.map(({ key, rows, about }) => ({ ...typed(key), rows, order: about, keeps: keptName(key) })),
     references: keys.flatMap(({ references }) => references.map(typed)),
-    code,
+    ...{ code, synchronize },
     ...{ firstNewId: proposal.floor, options: proposal.options, plan: proposal.plan, migrations: files },
   };
   await output.result(result, () => files.map(({ file, migration }) => file ?? migration.trimEnd()));
@@ -90,7 +98,11 @@ function named(file: string | undefined, suffix: string): string | null {
   return `${file.slice(0, file.length - extension.length)}${suffix}${extension}`;
 }
 
-function remarks(keys: readonly OrderedKey[], proposal: Proposal): string[] {
+function remarks(
+  keys: readonly OrderedKey[],
+  proposal: Proposal,
+  synchronize: readonly Synchronizing[] | null,
+): string[] {
   const columns = keys.flatMap(({ key, references }) => [key, ...references]);
   return [
     ...keys.flatMap(keyRemarks),
@@ -99,6 +111,7 @@ function remarks(keys: readonly OrderedKey[], proposal: Proposal): string[] {
     ...proposalRemarks(proposal),
     `entity: ${namesOf(keys, ({ column }) => `@GeneratedSnowflake() ${column}!: string`)}`,
     'set synchronize: false before the first migration: a start would drop the columns that no entity declares',
+    ...synchronizeRemarks(synchronize),
     'two migrations: the application may write while the first one runs; stop it before the second, then start the new version',
     'nothing was changed: read the migrations, try them on a copy, run them with --transaction none',
   ];

@@ -3,7 +3,13 @@ import { adoptionMigration } from '../adopt/adoption-migration.js';
 import type { OldKey, OldKeys } from '../adopt/old-key.js';
 import { breakingCode, type BreakingCode } from '../project/breaking-code.js';
 import { KeyNames } from '../project/key-reader.js';
-import { type LoneDataSource, loneDataSources } from '../project/search-project.js';
+import {
+  type LoneDataSource,
+  loneDataSources,
+  synchronizeRemarks,
+  type Synchronizing,
+  synchronizeSettings,
+} from '../project/search-project.js';
 import { openProject } from '../project/open-project.js';
 import { type Proposal, proposalRemarks, proposeLayout } from '../adopt/propose-layout.js';
 import { readOldKeys } from '../adopt/read-old-key.js';
@@ -43,8 +49,14 @@ export async function adopt(flags: FlagValues, output: CliOutput): Promise<void>
   const opened = project === undefined ? null : openProject(project);
   const code = opened && breakingCode(opened, new KeyNames(old));
   const dataSources = opened && loneDataSources(opened);
+  const synchronize = opened && synchronizeSettings(opened);
 
-  const remarks = [...adoptionRemarks(old, proposal, now), ...codeRemarks(code), ...dataSourceRemarks(dataSources)];
+  const remarks = [
+    ...adoptionRemarks(old, proposal, now),
+    ...codeRemarks(code),
+    ...dataSourceRemarks(dataSources),
+    ...synchronizeAdvice(synchronize),
+  ];
   if (!output.isJson) for (const line of remarks) output.note(line);
   const file = flags['write'] as string | undefined;
   output.interruption.check();
@@ -56,8 +68,7 @@ export async function adopt(flags: FlagValues, output: CliOutput): Promise<void>
     mustWiden: columnsToWiden(old),
     changes: steps.up,
     keepsNumbers: keepsNumbers(proposal, now),
-    code,
-    dataSources,
+    ...{ code, dataSources, synchronize },
     ...{ firstNewId: proposal.floor, options: proposal.options, plan: proposal.plan, migration, file: file ?? null },
   };
   await output.result(result, () => (file === undefined ? [migration.trimEnd()] : [file]));
@@ -132,6 +143,13 @@ export function dataSourceRemarks(found: readonly LoneDataSource[] | null): stri
     ({ file, line }) =>
       `${file}:${line} creates a DataSource without Raindrop: import RaindropModule there too if it inserts into these tables`,
   );
+}
+
+/** The places that let TypeORM change the tables; nothing is said when there are none, or the code was not read. */
+function synchronizeAdvice(found: readonly Synchronizing[] | null): string[] {
+  const places = synchronizeRemarks(found);
+  const advice = 'set synchronize: false before an entity changes: TypeORM would drop the key, and Raindrop stops it';
+  return places.length === 0 ? [] : [advice, ...places];
 }
 
 function keyRemark({ table, column, type, isGenerated, highest }: OldKey): string {

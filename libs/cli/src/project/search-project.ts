@@ -29,19 +29,46 @@ export function uuidCode(project: Project): BreakingCode[] {
   });
 }
 
+/** A place that lets TypeORM change the tables to fit the entities, or may: `synchronize: !isProd`. */
+export interface Synchronizing extends Pick<Place, 'file' | 'line'> {
+  readonly code: string;
+}
+
 /**
- * Finds every `synchronize: true`, with which TypeORM changes the tables to fit the entities. A computed value
- * (`synchronize: isTest`) is not found.
+ * Finds every place that sets `synchronize` to anything but `false`, or calls `dataSource.synchronize()`, in the order of
+ * files.
  */
-export function synchronizeSettings(project: Project): Place[] {
+export function synchronizeSettings(project: Project): Synchronizing[] {
   const { ts } = project;
-  return search(project, (node, file) => {
+  const isFalse = (value: TypeScript.Expression): boolean => value.kind === ts.SyntaxKind.FalseKeyword;
+  const isNamed = (name: TypeScript.Node, file: TypeScript.SourceFile): boolean =>
+    name.getText(file).replace(/['"]/g, '') === 'synchronize';
+  const isMember = (node: TypeScript.Expression, file: TypeScript.SourceFile): boolean =>
+    ts.isPropertyAccessExpression(node) && isNamed(node.name, file);
+  const found = search(project, (node, file) => {
     const isOne =
-      ts.isPropertyAssignment(node) &&
-      node.name.getText(file).replace(/['"]/g, '') === 'synchronize' &&
-      node.initializer.kind === ts.SyntaxKind.TrueKeyword;
-    return isOne ? {} : undefined;
+      (ts.isPropertyAssignment(node) && isNamed(node.name, file) && !isFalse(node.initializer)) ||
+      (ts.isShorthandPropertyAssignment(node) && isNamed(node.name, file)) ||
+      (ts.isBinaryExpression(node) &&
+        node.operatorToken.kind === ts.SyntaxKind.EqualsToken &&
+        isMember(node.left, file) &&
+        !isFalse(node.right)) ||
+      (ts.isCallExpression(node) && isMember(node.expression, file));
+    return isOne ? { code: node.getText(file).replace(/\s+/g, ' ') } : undefined;
   });
+  return found.map(({ file, line, code }) => ({ file, line, code }));
+}
+
+/** Whether a place lets TypeORM change the tables of every environment. */
+export function alwaysSynchronizes({ code }: Synchronizing): boolean {
+  return /^['"]?synchronize['"]?: true$/.test(code);
+}
+
+/** What is said of these places, below the advice to set `synchronize: false`. */
+export function synchronizeRemarks(found: readonly Synchronizing[] | null): string[] {
+  return (found ?? []).map(
+    ({ file, line, code }) => `${file}:${line} ${code}: this must be false wherever these tables are`,
+  );
 }
 
 /** A place where an application makes a DataSource without importing Raindrop, such as a seed with a module of its own. */

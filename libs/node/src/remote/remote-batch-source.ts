@@ -13,7 +13,7 @@ export interface RemoteAnswer {
 
 /** The port to an ID service. */
 export interface RemoteTransport {
-  /** For errors and the log: `the ID service at http://ids:3000`. */
+  /** For errors and the log: `the ID service at http://raindrop`. */
   readonly name: string;
 
   /**

@@ -31,7 +31,7 @@ export class RemoteIdsRefusedError extends RaindropError {
   readonly retryAfterMs: number | undefined;
 
   constructor(
-    /** The source's name: `the ID service at http://ids:3000`. */
+    /** The source's name: `the ID service at http://raindrop`. */
     readonly source: string,
     { status, errorCode, detail, retryable, retryAfterMs }: RemoteRefusal,
   ) {
@@ -98,7 +98,7 @@ export class RemoteLayoutError extends PermanentError {
 /** The facts about a refusal besides the body of the answer. */
 interface RefusalFrame {
   readonly source: string;
-  /** The request: `POST http://ids:3000/v1/ids`. */
+  /** The request: `POST http://raindrop/v1/ids`. */
   readonly question: string;
   /** The HTTP status. */
   readonly status?: number | undefined;

@@ -75,7 +75,7 @@ function readUrl(reader: OptionReader, name: string): URL | undefined {
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
   const isPlain = url !== undefined && url.username + url.password + url.search + url.hash === '';
   if (isPlain && ['http:', 'https:'].includes(url.protocol)) return url;
-  const legal = `an http: or https: URL without user, password, query and fragment: 'http://ids:3000'`;
+  const legal = `an http: or https: URL without user, password, query and fragment: 'http://raindrop'`;
   reader.problem(
     name,
     typeof given === 'string' ? '(hidden)' : given,

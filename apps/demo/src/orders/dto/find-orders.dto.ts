@@ -10,16 +10,10 @@ export class FindOrdersDto {
   after?: string;
 
   /** Orders of this second or later. */
-  @IsOptional()
-  @Type(() => Date)
-  @IsDate()
-  from?: Date;
+  @IsOptional() @Type(() => Date) @IsDate() from?: Date;
 
   /** Orders of this second or earlier. */
-  @IsOptional()
-  @Type(() => Date)
-  @IsDate()
-  to?: Date;
+  @IsOptional() @Type(() => Date) @IsDate() to?: Date;
 
   /** Orders of a page, 20 by default. */
   @IsOptional()

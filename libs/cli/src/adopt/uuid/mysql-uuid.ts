@@ -1,5 +1,5 @@
 import { missingColumn, type Query, refersElsewhere, refersTwice, refuseWorkerTable } from '../old-key.js';
-import { definedColumns, type ForeignKey, foreignKeys, pathSql, quoted } from '../mysql-names.js';
+import { definedColumns, type ForeignKey, foreignKeys, keptOptions, pathSql, quoted } from '../mysql-names.js';
 import { type MysqlColumn, type MysqlIndex, type MysqlUuid, readMysqlIndexes } from './mysql-uuid-facts.js';
 import { mysqlPhases } from './mysql-uuid-phases.js';
 import { firstMysqlNumber } from './mysql-numbers.js';
@@ -12,7 +12,14 @@ import {
   type ReferencedKey,
   referencedKeys,
 } from './uuid-refusals.js';
-import { ownName, type UuidKeys, type UuidPath } from './uuid-key.js';
+import { ownName, type Phase, type UuidKeys, type UuidPath } from './uuid-key.js';
+
+interface TableFacts {
+  /** Its ON UPDATE columns, which change with every update unless it sets them. */
+  readonly touched: readonly string[];
+  /** The clause of {@link keptOptions}. */
+  readonly options: string;
+}
 
 const TYPE = /^(?:uuid|(?:var)?char\((?:32|36)\)|binary\(16\))$/;
 
@@ -39,10 +46,11 @@ export async function readMysqlUuids(
   for (const each of used) refuseSecondParent(each, keys, home);
   const indexes = await readMysqlIndexes(query, columns);
   for (const key of named) refuseShared(key, indexes);
-  const touched = new Map<string, readonly string[]>();
+  const tables = new Map<string, TableFacts>();
   for (const each of keys) {
-    for (const [path, names] of await refuseMysql(query, each.columns)) touched.set(path, names);
+    for (const [path, found] of await refuseMysql(query, each.columns)) tables.set(path, found);
   }
+  const touched = new Map([...tables].map(([path, { touched: names }]) => [path, names]));
   const facts: MysqlUuid = { keys, columns, foreignKeys: used, indexes, touched, home };
   return {
     ...{ database, quoted },
@@ -52,8 +60,23 @@ export async function readMysqlUuids(
       hex: hexOf(key),
       first: firstMysqlNumber(key.type),
     })),
-    phases: (numbers, floor) => mysqlPhases(facts, numbers, floor),
+    phases: (numbers, floor) => {
+      const { begin, end, ...phases } = mysqlPhases(facts, numbers, floor);
+      const kept = (all: readonly Phase[]): readonly Phase[] => all.map((each) => withOptions(each, tables));
+      const { number, forget, swap, back } = phases;
+      return { number: kept(number), forget: kept(forget), swap: kept(swap), back: kept(back), begin, end };
+    },
   };
+}
+
+/** The same phase, whose changes of tables name the options that the server would forget. */
+function withOptions({ run, ...phase }: Phase, tables: ReadonlyMap<string, TableFacts>): Phase {
+  if (run === undefined) return phase;
+  const whole = (sql: string): string => {
+    const table = [...tables].find(([path]) => sql.startsWith(`ALTER TABLE ${path} `));
+    return `${sql}${table?.[1].options ?? ''}`;
+  };
+  return { ...phase, run: run.map(whole) };
 }
 
 async function readKey(query: Query, { schema, name, column }: UuidPath, home: string): Promise<MysqlColumn> {
@@ -142,14 +165,11 @@ async function readColumn(
 
 /**
  * Refuses everything that would go on using the old column, or be lost with it, or has a name that is needed.
- * @returns by the table's path: its ON UPDATE columns
+ * @returns what is known of the tables, by their paths
  * @throws CommandFailedError
  */
-async function refuseMysql(
-  query: Query,
-  columns: readonly MysqlColumn[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const touched = new Map<string, readonly string[]>();
+async function refuseMysql(query: Query, columns: readonly MysqlColumn[]): Promise<ReadonlyMap<string, TableFacts>> {
+  const tables = new Map<string, TableFacts>();
   const [key] = columns;
   for (const each of columns) {
     const { schema, table, column, path } = each;
@@ -169,12 +189,10 @@ async function refuseMysql(
     const needed = [ownName(column), ...(each === key ? [`${column}_uuid`] : [])];
     const taken = needed.find((name) => defined.some((one) => one.name === name));
     if (taken !== undefined) throw nameIsTaken(table, taken);
-    touched.set(
-      path,
-      defined.filter(({ rest: said }) => /\bON UPDATE\b/i.test(said)).map(({ name }) => name),
-    );
+    const touched = defined.filter(({ rest: said }) => /\bON UPDATE\b/i.test(said)).map(({ name }) => name);
+    tables.set(path, { touched, options: keptOptions(text) });
   }
-  return touched;
+  return tables;
 }
 
 async function refuseReaders(query: Query, { schema, table, column }: MysqlColumn): Promise<void> {
