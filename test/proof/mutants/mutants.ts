@@ -395,13 +395,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'late-id-set',
-    breaks: 'No ID is set in an object whose insert failed, because it would be written twice.',
+    breaks: 'No ID is set in an object whose insert has failed: it may be that of another row by then.',
     file: 'libs/typeorm/src/generated-snowflake/snowflake-subscriber.ts',
     find: '          if (hasEnded(row, column, entity)) return;\n',
     replace: '',
     tier: 1,
-    spec: 'libs/typeorm/src/generated-snowflake/repeated-rows.int-spec.ts',
-    test: 'One object and several rows on sqlite while a service has no ID sets no ID in an object whose insert has failed: Bill, told: true',
+    spec: 'libs/typeorm/src/generated-snowflake/lost-rows.int-spec.ts',
+    test: 'inserted again on sqlite do not get an ID that comes late',
   },
   {
     name: 'ids-of-lost-rows-forgotten',

@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { Column, DataSource, Entity, type InsertEvent, PrimaryGeneratedColumn } from 'typeorm';
 import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
+import { until } from '../../../../test/support/until.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { AttachedSnowflakes } from './attached-snowflakes.js';
+import type { SnowflakeSource } from './generated-column.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
 
 class Stamp {
@@ -36,6 +38,32 @@ class Letter {
   title!: string | null;
 }
 
+@Entity({ name: 'lost_bill' })
+class Bill {
+  @PrimaryGeneratedColumn()
+  no!: number;
+
+  @GeneratedSnowflake({ primary: false, service: 'slow' })
+  invoice!: string;
+
+  @GeneratedSnowflake({ primary: false, service: 'slower' })
+  receipt!: string;
+}
+
+/** A service whose IDs come one by one, as the test gives or refuses them. */
+function handSource(name: string): { source: SnowflakeSource; asks: { give: () => void; refuse: () => void }[] } {
+  const inner = snowflakeSource(name);
+  const asks: { give: () => void; refuse: () => void }[] = [];
+  const nextId = (): never => {
+    throw Object.assign(new Error('none right now'), { retryable: true });
+  };
+  const nextIdAsync = (): Promise<bigint> =>
+    new Promise<bigint>((resolve, reject) => {
+      asks.push({ give: () => resolve(inner.nextId()), refuse: () => reject(new Error('refused')) });
+    });
+  return { source: snowflakeSource(name, { nextId, nextIdAsync }), asks };
+}
+
 abstract class Archived {
   @PrimaryGeneratedColumn()
   no!: number;
@@ -59,7 +87,7 @@ describe.each(databaseKinds)('Rows whose insert was lost, inserted again on %s',
   beforeEach(async () => {
     refuse = 'no row';
     database = await testDatabase(kind);
-    const entities = [Ticket, Letter, Copied, Stored];
+    const entities = [Ticket, Letter, Copied, Stored, Bill];
     dataSource = await new DataSource({ ...database.options, entities, synchronize: true }).initialize();
     attachSnowflakes(dataSource, snowflakeSource());
     attached = new AttachedSnowflakes(snowflakeSource('other'));
@@ -291,5 +319,31 @@ describe.each(databaseKinds)('Rows whose insert was lost, inserted again on %s',
     delete first!.no;
     await dataSource.manager.insert(Ticket, [first!, first!]);
     await expectTickets(3);
+  });
+
+  it('do not get an ID that comes late', async () => {
+    const [slow, slower] = [handSource('slow'), handSource('slower')];
+    for (const { source } of [slow, slower]) attachSnowflakes(dataSource, source);
+    const bill: Partial<Bill> = {};
+    const runner = dataSource.createQueryRunner();
+    await runner.startTransaction();
+    const saved = runner.manager.save(Bill, bill);
+    const refused = expect(saved).rejects.toThrow('refused');
+    await until('both services are asked', () => slow.asks.length + slower.asks.length === 2);
+    slower.asks[0]!.refuse();
+    await refused;
+    const again = runner.manager.insert(Bill, bill);
+    const given = again.then(() => true);
+    await until('the second row has its IDs', () => {
+      for (const each of [...slow.asks.slice(1), ...slower.asks.slice(1)]) each.give();
+      return Promise.race([given, setImmediate(false)]);
+    });
+    const { invoice } = bill;
+    slow.asks[0]!.give();
+    await setImmediate();
+    expect(bill.invoice).toBe(invoice);
+    await runner.commitTransaction();
+    await runner.release();
+    expect(await dataSource.manager.find(Bill)).toMatchObject([{ invoice, receipt: bill.receipt }]);
   });
 });
