@@ -55,7 +55,7 @@ function weightOf(socket: Socket, responses: ServerResponse[]): number {
   return socket.writableLength + queued + waiting.length * REQUEST_BYTES;
 }
 
-export interface ConnectionBounds {
+interface ConnectionBounds {
   readonly most: number;
   /** For each address (IPv6: each 64-bit network). */
   readonly mostOfOne: number;
@@ -80,7 +80,7 @@ export function boundConnections(server: Server, { most, mostOfOne }: Connection
   });
 }
 
-export interface UnreadBounds {
+interface UnreadBounds {
   /** For each connection. */
   readonly mostOfOne: number;
   /** For all connections together. */

@@ -103,7 +103,7 @@ interface MysqlPool {
  * A connection on which nothing happens for {@link ANSWER_MS} is closed; a call on it fails as with a connection that
  * was lost, and an idle one is made anew when it is needed.
  */
-export function limitAnswers(options: DataSourceOptions): DataSourceOptions {
+function limitAnswers(options: DataSourceOptions): DataSourceOptions {
   if (options.type === 'postgres') {
     // The pool's own limit for idle connections comes first: what a socket closes, it would report as a failure.
     const extra = { stream: () => impatient(new Socket()), idleTimeoutMillis: ANSWER_MS / 2 };
@@ -115,7 +115,7 @@ export function limitAnswers(options: DataSourceOptions): DataSourceOptions {
 }
 
 /** Limits a call's wait in the queue of mysql2 to {@link CONNECTION_MS}; the other drivers limit it themselves. */
-export function limitQueue(dataSource: DataSource): DataSource {
+function limitQueue(dataSource: DataSource): DataSource {
   const { pool } = dataSource.driver as { pool?: MysqlPool };
   if (pool === undefined) return dataSource;
   const getConnection = pool.getConnection.bind(pool);

@@ -5,7 +5,7 @@ import { SERVICE_CONFIG, type ServiceConfig } from '../service-config.js';
 import { ApiKeys } from './api-keys.js';
 
 /** The caller that brings a new name. */
-export interface Bringer {
+interface Bringer {
   readonly key: string | undefined;
   readonly address: () => string;
 }

@@ -30,7 +30,7 @@ const FINDINGS: readonly IssuerFinding[] = [
 const ENDINGS: readonly IdIssuer['ending'][] = ['held', 'released', 'lapsed'];
 
 /** The query of GET /v1/ids/:id. */
-export class DecodeIdQuery {
+class DecodeIdQuery {
   @ApiPropertyOptional({ enum: FORMATS, default: 'decimal', description: 'How IDs are written.' })
   @IsIn(FORMATS, { message: `format must be one of ${FORMATS.join(', ')}` })
   readonly format: CodecName = 'decimal';
@@ -45,7 +45,7 @@ export class DecodeIdQuery {
 }
 
 /** A run of bits: `(id >> shift) & (2^bits - 1)` is its value. */
-export class DecodedField {
+class DecodedField {
   @ApiProperty({ example: 'timestamp' })
   readonly name!: string;
 
@@ -63,7 +63,7 @@ export class DecodedField {
 }
 
 /** The process that issued an ID. */
-export class IssuerAnswer {
+class IssuerAnswer {
   @ApiProperty({ example: 'default', description: 'The name of the service in its process.' })
   readonly service!: string;
 
@@ -87,7 +87,7 @@ export class IssuerAnswer {
 }
 
 /** What the history of worker ids says about an ID. */
-export class IdOrigin {
+class IdOrigin {
   @ApiProperty({ enum: FINDINGS, example: 'issued' })
   readonly finding!: IssuerFinding;
 
@@ -96,7 +96,7 @@ export class IdOrigin {
 }
 
 /** The content of an ID. */
-export class DecodedId {
+class DecodedId {
   @ApiSnowflake({ example: String(EXAMPLE.id), description: 'In decimal: always a string in JSON.' })
   readonly id!: string;
 

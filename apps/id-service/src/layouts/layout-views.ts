@@ -63,7 +63,7 @@ export class LayoutRequest {
 const ROLES: readonly FieldRole[] = ['time', 'worker', 'clockBack', 'sequence', 'fixed'];
 
 /** Describes core's `PlannedField`. */
-export class PlannedFieldView implements PlannedField {
+class PlannedFieldView implements PlannedField {
   @ApiProperty({ example: 'timestamp' })
   readonly name!: string;
 
@@ -81,7 +81,7 @@ export class PlannedFieldView implements PlannedField {
 }
 
 /** The service's worker ids, both ends included. */
-export class PlannedWorkers {
+class PlannedWorkers {
   @ApiProperty({ type: 'integer', example: 1 })
   readonly min!: number;
 
@@ -93,7 +93,7 @@ export class PlannedWorkers {
 }
 
 /** Describes core's `LayoutWarning`. */
-export class PlanWarning implements LayoutWarning {
+class PlanWarning implements LayoutWarning {
   @ApiProperty({ type: String, example: 'FEW_WORKERS', description: 'Stable.' })
   readonly code!: LayoutWarning['code'];
 

@@ -20,20 +20,20 @@ const WAIT = { timeoutMs: 4_000 };
 const COUNT = COUNT_RANGES['/v1/numbers/:code'];
 
 /** The path of POST /v1/numbers/:code. */
-export class NumbersPath {
+class NumbersPath {
   @ApiProperty({ enum: NUMBER_CODES, example: 'invoice', description: 'The business kind to count.' })
   @IsIn(NUMBER_CODES, { message: `code must be one of ${NUMBER_CODES.join(', ')}` })
   readonly code!: NumberCode;
 }
 
 /** Its query. */
-export class NumbersQuery {
+class NumbersQuery {
   @QueryCount(COUNT)
   readonly count: number = COUNT.default;
 }
 
 /** The answer. */
-export class NewNumbers {
+class NewNumbers {
   @ApiProperty({ type: [String], example: ['1', '2'] })
   readonly numbers!: string[];
 }
@@ -42,7 +42,7 @@ const APP = { message: 'app must be an integer from 0 to 255' };
 const GATE_PASS = { message: 'gatePass must be a string of 1 to 512 characters' };
 
 /** The body of POST /v1/sharded-ids. */
-export class NewShardedId {
+class NewShardedId {
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 255, example: 1, description: 'A registered app.' })
   @IsInt(APP)
   @Min(0, APP)
@@ -61,7 +61,7 @@ export class NewShardedId {
 }
 
 /** The answer. */
-export class ShardedId {
+class ShardedId {
   @ApiProperty({ example: '28673' })
   readonly id!: string;
 }
@@ -72,7 +72,7 @@ const SERIES = { invoice: 'INV-{yyyy}-{seq:6}', 'credit-note': 'CN-{yyyy}-{seq:6
 const NAMES = Object.keys(SERIES) as (keyof typeof SERIES)[];
 
 /** The body of POST /v1/business-numbers. */
-export class NewBusinessNumber {
+class NewBusinessNumber {
   @ApiProperty({ enum: NAMES, example: 'invoice' })
   @IsIn(NAMES, { message: `series must be one of ${NAMES.join(', ')}` })
   readonly series!: keyof typeof SERIES;
@@ -89,7 +89,7 @@ export class NewBusinessNumber {
 }
 
 /** The answer. */
-export class BusinessNumber {
+class BusinessNumber {
   @ApiProperty({ example: 'INV-2026-000001' })
   readonly number!: string;
 }

@@ -9,7 +9,7 @@ import { isDatabaseAway, isDatabaseFull } from '../database/database-errors.js';
 export const PROBLEM_JSON = 'application/problem+json';
 
 /** The problem of one option. */
-export class OptionProblem implements ConfigurationProblem {
+class OptionProblem implements ConfigurationProblem {
   @ApiProperty({ example: 'workIdLength' })
   readonly option!: string;
 
@@ -61,7 +61,7 @@ export class Problem {
 }
 
 /** The public facts of an error, besides its status. */
-export interface ProblemTold {
+interface ProblemTold {
   readonly errorCode: string;
   readonly detail: string;
   readonly retryable?: boolean;
@@ -82,7 +82,7 @@ export class ProblemException extends HttpException {
 const UNFORESEEN = 'An unexpected error occurred. The server log has details.';
 
 /** A problem that has not been told to anybody yet. */
-export type UntoldProblem = Omit<Problem, 'instance'>;
+type UntoldProblem = Omit<Problem, 'instance'>;
 
 /**
  * Any error as problem details: 400 and 404 for what the client can mend, 503 for what passes by itself, else 500.

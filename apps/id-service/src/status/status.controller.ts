@@ -15,7 +15,7 @@ const TYPES = [
 ] as const;
 
 /** An event of the worker id, with its public facts only. */
-export class TimelineEventView {
+class TimelineEventView {
   @ApiProperty({ format: 'date-time', example: '2026-11-21T08:15:30.000Z' })
   readonly at!: string;
 
@@ -62,7 +62,7 @@ export class LeaseTimeline {
 }
 
 /** How the worker id is held. */
-export class LeaseView {
+class LeaseView {
   @ApiProperty({
     example: 52_110,
     description: 'How long IDs go on without the database, ms; 0 while none are issued.',
@@ -96,7 +96,7 @@ export class LeaseView {
 }
 
 /** The state of the ID servicefor all clients: no worker ids, no hosts. */
-export class ServiceStatus {
+class ServiceStatus {
   @ApiProperty({ enum: ['starting', 'held', 'suspect', 'lost', 'closed'], example: 'held' })
   readonly state!: SnowflakeServiceStatus['state'];
 

@@ -11,7 +11,7 @@ import { WorkersService } from './workers.service.js';
 const STATES: readonly WorkerState[] = ['held', 'free', 'expired', 'foreign', 'used-up', 'deleted'];
 
 /** How far a lane was granted. */
-export class OdometerAnswer {
+class OdometerAnswer {
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T08:16:35.000Z' })
   readonly time!: string | null;
 
@@ -20,7 +20,7 @@ export class OdometerAnswer {
 }
 
 /** A row of the worker table. */
-export class WorkerAnswer {
+class WorkerAnswer {
   @ApiProperty({ type: 'integer', example: 17 })
   readonly workerId!: number;
 
@@ -67,7 +67,7 @@ export class WorkerAnswer {
 }
 
 /** The answer of GET /v1/workers: `WorkersView` in JSON. */
-export class WorkersAnswer {
+class WorkersAnswer {
   @ApiProperty({ example: 1_795_248_930_123, description: "By the database's clock, Unix ms." })
   readonly nowMs!: number;
 

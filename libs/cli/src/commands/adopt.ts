@@ -99,19 +99,19 @@ function impossible({ table, column, highest }: OldKey, wishes: readonly string[
 }
 
 /** Whether the new IDs are exact JavaScript numbers for 20 years, so that an application may keep keys as numbers. */
-export function keepsNumbers({ plan: { safeUntil } }: Proposal, nowMs: number): boolean {
+function keepsNumbers({ plan: { safeUntil } }: Proposal, nowMs: number): boolean {
   return safeUntil === null || Date.parse(safeUntil) - nowMs >= LASTING_MS;
 }
 
 /** The columns that are not bigint yet, as `table.column`. */
-export function columnsToWiden({ keys, references }: OldKeys): string[] {
+function columnsToWiden({ keys, references }: OldKeys): string[] {
   const isWide = (each: string): boolean => /^bigint(\(\d+\))?$/.test(each);
   const columns = [...keys, ...references].filter((each) => !isWide(each.type));
   return columns.map((each) => `${each.table}.${each.column}`);
 }
 
 /** The remarks beside the migration, a sentence each. */
-export function adoptionRemarks(old: OldKeys, proposal: Proposal, nowMs: number): string[] {
+function adoptionRemarks(old: OldKeys, proposal: Proposal, nowMs: number): string[] {
   const { plan, floor } = proposal;
   const widen = columnsToWiden(old);
   return [
@@ -128,7 +128,7 @@ export function adoptionRemarks(old: OldKeys, proposal: Proposal, nowMs: number)
 }
 
 /** The places in the application's code that break when keys become strings; none when the code was not read. */
-export function codeRemarks(found: readonly BreakingCode[] | null): string[] {
+function codeRemarks(found: readonly BreakingCode[] | null): string[] {
   if (found === null) return [];
   if (found.length === 0) return ['found no code in the project that breaks when keys become strings'];
   return [
@@ -138,7 +138,7 @@ export function codeRemarks(found: readonly BreakingCode[] | null): string[] {
 }
 
 /** The DataSources in which an insert would fail, because Raindrop is not imported. */
-export function dataSourceRemarks(found: readonly LoneDataSource[] | null): string[] {
+function dataSourceRemarks(found: readonly LoneDataSource[] | null): string[] {
   return (found ?? []).map(
     ({ file, line }) =>
       `${file}:${line} creates a DataSource without Raindrop: import RaindropModule there too if it inserts into these tables`,

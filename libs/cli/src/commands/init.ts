@@ -66,7 +66,7 @@ async function layoutOf(
  * `raindrop init --project`: writes module, entity and migration into a Nest application, all of them or none; with
  * `--module-only` the module alone.
  */
-export async function initProject(flags: FlagValues, output: CliOutput): Promise<void> {
+async function initProject(flags: FlagValues, output: CliOutput): Promise<void> {
   const path = flags['project'] === true ? '.' : (flags['project'] as string);
   const isModuleOnly = flags['moduleOnly'] === true;
   const { folder, ...plan } = planProject({ path, url: flags['url'], isModuleOnly }, Date.now());

@@ -71,7 +71,7 @@ function until(moment: string | null): string {
 }
 
 /** Whether `raindrop plan` is asked for advice. */
-export function asksForAdvice(flags: FlagValues): boolean {
+function asksForAdvice(flags: FlagValues): boolean {
   return [...Object.keys(NEEDS), 'numbers'].some((name) => flags[name] !== undefined);
 }
 
@@ -79,7 +79,7 @@ export function asksForAdvice(flags: FlagValues): boolean {
  * `raindrop plan --processes ...`: advises layouts that meet the needs, the best one first. Flags of a layout are
  * ignored.
  */
-export async function advise(flags: FlagValues, output: CliOutput): Promise<void> {
+async function advise(flags: FlagValues, output: CliOutput): Promise<void> {
   const needs = Object.entries(NEEDS).map(([flag, { need, usual }]) => {
     const given = flags[flag] as string | undefined;
     return [need, given === undefined ? usual : numberOf(given)];

@@ -80,7 +80,7 @@ export const base58 = radixCodec('base58', '1-9A-HJ-NP-Za-km-z');
 export const base62 = radixCodec('base62', '0-9A-Za-z');
 
 /** Digits, lower case, upper case: for interchange with systems that use this order. Does not sort, padded or not. */
-export const base62LowerFirst = radixCodec('base62-lower-first', '0-9a-zA-Z');
+const base62LowerFirst = radixCodec('base62-lower-first', '0-9a-zA-Z');
 
 /** The digits of base64url, for numbers of at most 66 bits. */
 export const base64Digits = positionalDigits('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');

@@ -44,7 +44,7 @@ import {
  */
 
 /** What a store keeps of losses and fences. */
-export type FencedState = Pick<StoreTerm, 'failoverNumber' | 'lostAtMs' | 'reachMs' | 'fencedUntilMs' | 'servedAlone'>;
+type FencedState = Pick<StoreTerm, 'failoverNumber' | 'lostAtMs' | 'reachMs' | 'fencedUntilMs' | 'servedAlone'>;
 
 /**
  * By how much a fence raises the failover number, ms: the fenced server then comes after all others, also after one

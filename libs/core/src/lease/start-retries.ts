@@ -6,7 +6,7 @@ import { ClosedError, LayoutConflictError, NoFreeWorkerError, StoreUnavailableEr
 const MAX_FAILURES = 3;
 
 /** How a step of a start is tried again. */
-export interface RetryPolicy {
+interface RetryPolicy {
   readonly ports: { readonly monotonic: MonotonicClock; readonly randomness: Randomness };
   /** How long worker ids that are all taken, and layouts that only have to pass, are waited for. */
   readonly waitForWorkerMs: number;

@@ -65,7 +65,7 @@ export function holderWithoutMark(holder: string): string {
 }
 
 /** What a row says of the tenure that wrote it last: nothing when another program has written it since. */
-export function grantedTenureOf(row: WorkerRow): GrantedTenure {
+function grantedTenureOf(row: WorkerRow): GrantedTenure {
   const { holder, odometers, token } = row;
   const tenure = isForeign(row) ? '' : (MARK.exec(holder)?.[1] ?? '');
   return { tenure, reached: odometers, released: token === '' };

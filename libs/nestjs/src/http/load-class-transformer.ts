@@ -1,7 +1,7 @@
 import { isMissingPackage, requireSupported } from '@raindrop/node/internal';
 
 /** The part of class-transformer that is used. */
-export interface ClassTransformer {
+interface ClassTransformer {
   readonly Transform: (
     transform: (of: { readonly value: unknown; readonly key: string; readonly obj: object }) => unknown,
     options: { readonly toPlainOnly?: boolean; readonly toClassOnly?: boolean },

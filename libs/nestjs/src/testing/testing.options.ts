@@ -22,7 +22,7 @@ export interface TestIdServiceOptions extends SnowflakeModuleOptions, Applicatio
 }
 
 /** {@link TestIdServiceOptions}, checked. */
-export interface ResolvedTestOptions extends Pick<ResolvedSnowflakeOptions, 'layout' | 'generator' | 'logger'> {
+interface ResolvedTestOptions extends Pick<ResolvedSnowflakeOptions, 'layout' | 'generator' | 'logger'> {
   readonly lint: 'error' | 'warn' | 'off';
   readonly name: string;
   readonly startMs: number;

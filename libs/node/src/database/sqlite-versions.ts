@@ -47,7 +47,7 @@ export function sqliteVersions(from: string): SqliteVersions | undefined {
 }
 
 /** The version that a package.json says; undefined where there is none, as in a bundle. */
-export function versionIn(manifest: string): string | undefined {
+function versionIn(manifest: string): string | undefined {
   try {
     return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
   } catch {
@@ -56,12 +56,12 @@ export function versionIn(manifest: string): string | undefined {
 }
 
 /** The first number of a version. */
-export function major(version: string): number {
+function major(version: string): number {
   return Number(version.split('.', 1)[0]);
 }
 
 /** The used part of `process`. */
-export interface BinaryLoader {
+interface BinaryLoader {
   readonly versions: { readonly node: string };
   dlopen(module: object, filename: string, flags?: number): void;
 }

@@ -35,7 +35,7 @@ import {
 import { type Change, type Entries, type KeyValues, type Seen, update } from './key-values.js';
 import { StoreCluster } from './store-cluster.js';
 
-export interface KeyWorkerStoreOptions {
+interface KeyWorkerStoreOptions {
   readonly values: KeyValues;
   /** Begins every key: nothing, or what ends with a slash. */
   readonly prefix: string;

@@ -19,7 +19,7 @@ const MOST_REPLICAS = 3;
 const OTHERS_WERE_FASTER = [10_071, 10_164];
 const NO_STREAM = 10_059;
 
-export interface NatsKeyValuesOptions {
+interface NatsKeyValuesOptions {
   readonly address: NatsAddress;
   readonly bucket: string;
   /** Whether each server syncs every write to disk. */

@@ -53,7 +53,7 @@ const SET_URL = 'set DATABASE_URL wherever the application starts';
 const UNCHANGED: InitPlan = { files: [], module: undefined, remaining: [] };
 
 /** What the caller knows of an application. */
-export interface InitRequest {
+interface InitRequest {
   /** The folder of the application. */
   readonly path: string;
   /** In the place of that of `nest-cli.json`. */

@@ -18,7 +18,7 @@ import {
 } from './segment-statements.js';
 
 /** A row of numbers, and the differences of its table. */
-export interface SourceRow {
+interface SourceRow {
   /** The columns of the primary key, and this row's values. */
   readonly key: RowAddress['key'];
   /** The row in words, such as `code 'orders'`. */

@@ -34,7 +34,7 @@ export const SUPPORTED_PEERS = {
 } as const;
 
 /** The name of an optional package. */
-export type PeerName = keyof typeof SUPPORTED_PEERS;
+type PeerName = keyof typeof SUPPORTED_PEERS;
 
 /** A package that an application has is of a version that Raindrop does not work with. */
 export class UnsupportedVersionError extends PermanentError {

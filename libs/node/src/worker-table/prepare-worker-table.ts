@@ -20,7 +20,7 @@ export interface PrepareOptions {
 export type WrittenRow = Pick<WorkerRow, 'id' | 'version'>;
 
 /** The knowledge of a process about the table that it prepares. */
-export interface PrepareBasis {
+interface PrepareBasis {
   /** Whether IDs were issued on it, as this process has seen. */
   readonly hasServed: boolean;
   /** Its row that was lost: then rows are added only where all are gone, not for one that an operator has deleted. */

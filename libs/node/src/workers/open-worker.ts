@@ -72,7 +72,7 @@ interface FoundLayout {
 }
 
 /** A worker that has yet to be started, and where its id comes from. */
-export interface OpenedWorker {
+interface OpenedWorker {
   readonly worker: Worker;
   readonly source: WorkerSource;
 }

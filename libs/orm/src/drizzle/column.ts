@@ -345,7 +345,7 @@ const WAY_OUT =
   'supportBigNumbers: true.';
 
 /** A column that holds IDs. */
-export interface IdsColumn {
+interface IdsColumn {
   readonly isGenerated: boolean;
   readonly keys: Keys;
 }

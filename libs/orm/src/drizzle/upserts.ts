@@ -6,7 +6,7 @@ import { COLUMNS } from './column.js';
 import { type DrizzleClass, replaceMethod } from './replace-method.js';
 
 /** The classes of Drizzle that build inserts. */
-export interface InsertClasses {
+interface InsertClasses {
   readonly PgInsertBase: DrizzleClass;
   readonly MySqlInsertBase: DrizzleClass;
   readonly SQLiteInsertBase: DrizzleClass;

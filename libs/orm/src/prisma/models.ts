@@ -52,7 +52,7 @@ export interface Model {
   readonly relations: Map<string, Model>;
 }
 
-export type Models = ReadonlyMap<string, Model>;
+type Models = ReadonlyMap<string, Model>;
 
 export function modelsOf(
   { _runtimeDataModel, _engineConfig }: PrismaClientLike,

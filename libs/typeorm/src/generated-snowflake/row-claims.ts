@@ -88,7 +88,7 @@ const MOST_KEPT_ROWS = 10_000;
  * get IDs of their own. Rows of two tables may both have it: they are two archives. Whether the first row was written or
  * lost plays no role. An ID that the application has set, or asked for by `assign()`, is never replaced.
  */
-export class RowClaims {
+class RowClaims {
   private readonly claims = new WeakMap<object, Claim>();
   /** Executions under way whose objects are not in `claims` yet. */
   private readonly unnoted = new Set<FilledRows>();

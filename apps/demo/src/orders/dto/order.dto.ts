@@ -1,7 +1,7 @@
 import { ApiSnowflake } from '@raindrop/nestjs/swagger';
 import { CreateOrderItemDto } from './create-order.dto.js';
 
-export class OrderItemDto extends CreateOrderItemDto {
+class OrderItemDto extends CreateOrderItemDto {
   @ApiSnowflake() id!: string;
 }
 
