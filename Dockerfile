@@ -1,4 +1,4 @@
-# The ID service (apps/id-service): docs/operations.md#deploying-the-id-service says how to run it.
+# The ID service (apps/id-service): docs/service.md#deployment says how to run it.
 
 # Nothing is compiled: better-sqlite3 13 brings its binaries.
 FROM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f AS build

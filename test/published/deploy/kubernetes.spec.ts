@@ -104,8 +104,8 @@ const { spec: policy } = read<{
   spec: { podSelector: object; policyTypes: string[]; ingress: Rule[]; egress: Rule[] };
 }>('network-policy');
 
-const OPERATIONS = readText('docs/operations.md');
-/** Where docs/operations.md puts the service, and the label of the namespaces of its clients. */
+const GUIDE = readText('docs/service.md');
+/** Where docs/service.md puts the service, and the label of the namespaces of its clients. */
 const NAMESPACE = 'ids';
 const LABEL = 'raindrop-clients';
 const LABELLED = { [LABEL]: 'true' };
@@ -202,10 +202,10 @@ describe('The Kubernetes manifests', () => {
     expect(new Set(asked)).toEqual(new Set([53, 3306, 5432]));
   });
 
-  it('are applied as docs/operations.md says: the namespaces, the label and the keys of the secret', () => {
-    expect(OPERATIONS).toContain(`kubectl create namespace ${NAMESPACE}\n`);
-    expect(OPERATIONS).toContain(`kubectl label namespace shop ${LABEL}=true\n`);
-    const command = /^kubectl --namespace (\S+) create secret generic (\S+) ((?:.*\\\n)*.*)$/m.exec(OPERATIONS)!;
+  it('are applied as docs/service.md says: the namespaces, the label and the keys of the secret', () => {
+    expect(GUIDE).toContain(`kubectl create namespace ${NAMESPACE}\n`);
+    expect(GUIDE).toContain(`kubectl label namespace shop ${LABEL}=true\n`);
+    const command = /^kubectl --namespace (\S+) create secret generic (\S+) ((?:.*\\\n)*.*)$/m.exec(GUIDE)!;
     expect(command.slice(1, 3)).toEqual([NAMESPACE, secret.metadata.name]);
     const given = [...command[3]!.matchAll(/--from-literal=(\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]);
     expect(given.map(([name]) => name)).toEqual(Object.keys(secret.stringData));

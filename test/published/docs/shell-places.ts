@@ -4,8 +4,8 @@ import type { ShellCommand } from './shell-commands.js';
 export type ShellPlace =
   /** A test of its own runs it, from the text of the document. */
   | { readonly by: 'guide'; readonly test: string }
-  /** shell-runs.e2e-spec.ts runs it against the service; cli-guide.e2e-spec.ts, as the command line. */
-  | { readonly by: 'service' | 'raindrop' }
+  /** cli-guide.e2e-spec.ts runs it, as the command line. */
+  | { readonly by: 'raindrop' }
   /** .ci/clean-room, as the first step of .ci/nightly. */
   | { readonly by: 'clean room' }
   /** It takes minutes: shell-runs.e2e-spec.ts asks the program for its help, and it must know every flag. */
@@ -81,7 +81,6 @@ export const SHELL_RULES: readonly ShellRule[] = [
     commands: /^npm ci && npm run demo$|^curl /,
     place: guide('test/product/examples/shop.e2e-spec.ts'),
   },
-  { documents: /^docs\//, commands: /^curl /, place: { by: 'service' } },
   { documents: /^(docs|libs)\//, commands: /^(raindrop|export|unset) /, place: { by: 'raindrop' } },
 ];
 

@@ -1,37 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { openService, type OpenService } from '../../product/service/open-service.js';
 import { commandsBy, runShell } from './run-shell.js';
-import { differences } from './shown-answer.js';
 
 const ROOT = resolve(__dirname, '../../..');
-const LOCAL = 'http://127.0.0.1:3000';
-const folder = mkdtempSync(join(tmpdir(), 'raindrop-shell-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Manifest {
   readonly scripts: Readonly<Record<string, string>>;
 }
 
 const withoutBuild = (script: string): string => script.split(' && ').at(-1)!;
-
-describe('The service', () => {
-  let service: OpenService;
-  beforeAll(async () => {
-    service = await openService();
-  });
-  afterAll(() => service.close());
-
-  it.each(commandsBy('service'))('answers the commands of %s', async (_, commands) => {
-    for (const { command, answer } of commands) {
-      const { stdout } = await runShell(command.replace(LOCAL, service.url), folder);
-      const answered = JSON.parse(stdout) as object;
-      expect(answered).not.toHaveProperty('errorCode');
-      if (answer !== '') expect([command, differences(JSON.parse(answer), answered)]).toEqual([command, []]);
-    }
-  });
-});
 
 describe('A program that works for minutes', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;

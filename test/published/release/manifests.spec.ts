@@ -73,7 +73,7 @@ describe('Every manifest', () => {
       if (![...TOOLS, STANDS_IN].includes(folder)) expect([folder, each.version]).toEqual([folder, version]);
     }
     expect(read('deploy/kubernetes/kustomization.yaml')).toContain(`newTag: ${version}\n`);
-    expect(read('docs/operations.md')).toContain(`raindrop-id-service:${version} `);
+    expect(read('docs/service.md')).toContain(`raindrop-id-service:${version} `);
   });
 });
 

@@ -6,7 +6,7 @@ const ROOT = resolve(__dirname, '../../..');
 const LIBRARIES = ['libs/core', 'libs/node', 'libs/typeorm', 'libs/orm', 'libs/nestjs', 'libs/cli'];
 /** All that `npm run release:version` reads and writes. */
 const COPIED = [
-  ...['package.json', 'package-lock.json', 'CHANGELOG.md', '.changeset', 'bench/package.json', 'docs/operations.md'],
+  ...['package.json', 'package-lock.json', 'CHANGELOG.md', '.changeset', 'bench/package.json', 'docs/service.md'],
   ...['deploy/kubernetes/kustomization.yaml', 'libs/nestjs/src/opentelemetry.ts'],
   ...[
     'tools/no-scarf/package.json',

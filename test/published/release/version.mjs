@@ -26,7 +26,7 @@ const places = [
   ]),
   ['libs/nestjs/src/opentelemetry.ts', /(?<=VERSION = ')[^']+/g],
   ['deploy/kubernetes/kustomization.yaml', /(?<=newTag: )\S+/g],
-  ['docs/operations.md', /(?<=raindrop-id-service:)\d\S*/g],
+  ['docs/service.md', /(?<=raindrop-id-service:)\d\S*/g],
 ];
 for (const [path, pattern] of places) {
   const text = read(path);

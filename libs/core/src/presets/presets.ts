@@ -7,7 +7,7 @@ import { parseEpoch } from '../time/timeline.js';
 const UID_GENERATOR_CENTER_BITS = 5;
 
 /** The options that every preset takes. */
-const presetOptions = {
+export const presetOptions = {
   /**
    * Another epoch than the original's. A later one makes the layout last longer, and its IDs smaller than those issued so
    * far: for new data only.
@@ -25,7 +25,7 @@ type UidWidths = Numbers<'standardWorkerBits' | 'total'>;
 const widthsHint = ({ total }: UidWidths): string => `timeBits, workerBits and sequenceBits must add up to ${total}`;
 
 /** The widths of uid-generator's fields. */
-const uidGeneratorOptions = {
+export const uidGeneratorOptions = {
   /** Bits of the seconds. The default lasts 8.5 years. @range 1-53 @defaultValue 28 */
   timeBits: integer({ min: 1, max: 53, default: 28, hint: widthsHint }),
   /**
@@ -46,7 +46,7 @@ const uidGeneratorOptions = {
 export interface UidGeneratorOptions extends PresetOptions, OptionsOf<typeof uidGeneratorOptions> {}
 
 /** The options that a data centre adds. */
-const dataCentreOptions = {
+export const dataCentreOptions = {
   /** The data centre that this deployment issues for. @range 0-31 */
   datacenterId: integer({ min: 0, max: 2 ** UID_GENERATOR_CENTER_BITS - 1, isRequired: true }),
 };
@@ -55,7 +55,7 @@ const dataCentreOptions = {
 export interface UidGeneratorGlobalOptions extends UidGeneratorOptions, OptionsOf<typeof dataCentreOptions> {}
 
 /** The widths of TSIDs. */
-const tsidOptions = {
+export const tsidOptions = {
   /** Bits of the node; the counter has the rest of 22. @range 0-20 @defaultValue 10 */
   nodeBits: integer({ min: 0, max: 20, default: 10, hint: 'node and counter must add up to 22 bits' }),
 };

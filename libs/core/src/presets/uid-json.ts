@@ -4,7 +4,7 @@ import { option, type OptionsOf, resolveOptions } from '../config/option-rules.j
 import { type Layout, parseId } from '../layout/layout.js';
 
 /** The options of `uidJson`. */
-const uidJsonOptions = {
+export const uidJsonOptions = {
   /**
    * The zone of the timestamp. The default is the same on every host; the original took the zone of its JVM.
    * @range an IANA name, such as `Asia/Shanghai` @defaultValue `UTC`

@@ -10,7 +10,7 @@ import {
 import { prefetcherOptions } from '../prefetch/prefetch-options.js';
 
 /** How many numbers a chain keeps at hand. */
-const chainOptions = {
+export const chainOptions = {
   /** How many segments; more while callers find too few numbers. @range 1-1,000 @defaultValue 2 */
   safeDistance: integer({ min: 1, max: 1_000, default: 2 }),
   /** How many numbers at most. @range 1-1,000,000,000 @defaultValue 4 × `maxStep` */

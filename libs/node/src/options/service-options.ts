@@ -25,7 +25,7 @@ import { assignerOptions, type AssignerOptions } from './assigner-options.js';
 import { type CommonModuleOptions, commonOptions, readCodes, readTableName } from './common-options.js';
 
 /** The history of worker ids. */
-const workerHistoryOptions = {
+export const workerHistoryOptions = {
   /** How many days a tenure is kept after the next one began. @range 1-3,650 @defaultValue 90 */
   keepDays: integer({ min: 1, max: 3_650, default: 90 }),
 };
@@ -96,7 +96,7 @@ function readIdSource(reader: OptionReader, name: string): IdSource | undefined 
 }
 
 /** Sharded IDs beside the numbers of codes. */
-const shardedOptions = {
+export const shardedOptions = {
   /**
    * Their table; one of the original service, `id_alloc`, will do.
    * @range `name` or `schema.name` @defaultValue `raindrop_app_segment`
