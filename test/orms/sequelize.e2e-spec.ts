@@ -150,7 +150,9 @@ describe.each(DIALECTS)('Sequelize on %s, dialect %s', (kind, dialect) => {
 it('works in Nest as docs/sequelize.md shows it, and shows bigint keys of instances behind BigIntInterceptor', async () => {
   const database = await testDatabase('postgres');
   try {
-    const inDocument = blocksOf('docs/sequelize.md').find(({ text }) => text.includes("from '@nestjs/sequelize'"))!.text;
+    const inDocument = blocksOf('docs/sequelize.md').find(({ text }) =>
+      text.includes("from '@nestjs/sequelize'"),
+    )!.text;
     const model = inDocument.slice(inDocument.indexOf('@Table'), inDocument.indexOf('@Module('));
     expect(readFileSync(join(__dirname, 'sequelize/nest.ts'), 'utf8')).toContain(model.replace('export ', '').trim());
     expect(await runSuite('sequelize', 'nest', { database: database.options })).toEqual({ filled: 4, shown: 5 });

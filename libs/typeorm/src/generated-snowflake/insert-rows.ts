@@ -88,7 +88,8 @@ export function separateRows(): void {
     EXECUTED.set(this, executed);
     // Holes in the array are no rows.
     const given = [valuesSet].flat<object[]>();
-    const run = new Execution(executed.token);
+    const { onUpdate, onIgnore } = this.expressionMap;
+    const run = new Execution(executed.token, onUpdate !== undefined || onIgnore);
     const builder = copyOf(this);
     const insert = { builder, dataSource, metadata, given, columns, executed, run, execute: write };
     if (executed.filled !== undefined) rowClaims.note(executed.filled);
@@ -173,6 +174,7 @@ async function insertFilled(insert: Insert, fillers: readonly SnowflakeSubscribe
   const lacking = columns.map((each, at) => new LackingRows(rows, each, fillers[at]!));
   const filled = { run, metadata, fillers, columns: lacking };
   rowClaims.beginFilled(filled);
+  const transaction = builder.queryRunner?.isTransactionActive === true ? builder.queryRunner : undefined;
   let isWritten = false;
   try {
     let hasWaited = false;
@@ -203,7 +205,7 @@ async function insertFilled(insert: Insert, fillers: readonly SnowflakeSubscribe
     return result;
   } finally {
     run.end();
-    rowClaims.endFilled(filled, isWritten, builder.queryRunner);
+    rowClaims.endFilled(filled, isWritten, transaction);
     executed.filled = filled;
   }
 }

@@ -141,7 +141,7 @@ function keysOf(given: readonly unknown[], metadata: EntityMetadata): string[] |
       return undefined;
     }
     const key = keyOf(each, metadata);
-    if (key === undefined || metadata.primaryColumns.some((column) => isUnset(column.getEntityValue(each)))) {
+    if (key === undefined || metadata.primaryColumns.some((column) => column.getEntityValue(each) === undefined)) {
       return undefined;
     }
     keys.push(key);

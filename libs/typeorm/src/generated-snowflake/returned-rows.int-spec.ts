@@ -62,6 +62,18 @@ class Price {
   rank!: number;
 }
 
+@Entity({ name: 'returned_line' })
+class Line {
+  @GeneratedSnowflake()
+  id!: string;
+
+  @PrimaryColumn({ type: 'int' })
+  line!: number;
+
+  @Column({ type: 'int', default: 7 })
+  rank!: number;
+}
+
 describe.each(databaseKinds)('What TypeORM sets in the objects of inserted rows on %s', (kind) => {
   let database: TestDatabase;
   let dataSource: DataSource;
@@ -70,7 +82,7 @@ describe.each(databaseKinds)('What TypeORM sets in the objects of inserted rows 
     database = await testDatabase(kind);
     dataSource = await new DataSource({
       ...database.options,
-      entities: [Order, Item, Parcel, Price],
+      entities: [Order, Item, Parcel, Price, Line],
       synchronize: true,
     }).initialize();
     attachSnowflakes(dataSource, snowflakeSource());
@@ -143,6 +155,18 @@ describe.each(databaseKinds)('What TypeORM sets in the objects of inserted rows 
     expect(other.map(({ id, region, rank }) => [id, region, rank])).toEqual([
       [rows[2]!.id, 'z', 7],
       [rows[0]!.id, 'a', 4],
+    ]);
+  });
+
+  it('is that of their own rows where a part of the key is 0', async () => {
+    const rows: Partial<Line>[] = [
+      { id: '9', line: 0 },
+      { id: '5', line: 0, rank: 3 },
+    ];
+    await dataSource.manager.insert(Line, rows);
+    expect(rows.map(({ id, rank }) => [id, rank])).toEqual([
+      ['9', 7],
+      ['5', 3],
     ]);
   });
 

@@ -1,4 +1,5 @@
 import type { EntityMetadata, QueryRunner } from 'typeorm';
+import { dataSourceOf } from '../connection/data-source-of.js';
 import { processWide } from '@raindrop/core/internal';
 import { type GeneratedColumn, generatedColumnsOf } from './generated-column.js';
 import { isUnset } from './patches.js';
@@ -9,13 +10,18 @@ export interface InsertRun {
   isOver(): boolean;
   /** Stands for the query builder; undefined for what is saved. */
   readonly builder?: object;
+  /** An upsert, or an insert that ignores rows that exist: an ID in an object says which row is meant, and stays. */
+  readonly isUpsert?: boolean;
 }
 
 /** One execution of a query builder. The claims of its objects refer to it: it refers neither to them nor to the builder. */
 export class Execution implements InsertRun {
   private hasEnded = false;
 
-  constructor(readonly builder: object) {}
+  constructor(
+    readonly builder: object,
+    readonly isUpsert: boolean,
+  ) {}
 
   isOver(): boolean {
     return this.hasEnded;
@@ -85,7 +91,7 @@ const MOST_KEPT_ROWS = 10_000;
  *
  * An ID that was made for an object stays in it, and the next row that is made of the object has it: a retry after a
  * rollback, a copy in an archive. Of several rows of one table in a call, or in calls at once, one has it, and the others
- * get IDs of their own. Rows of two tables may both have it: they are two archives. Whether the first row was written or
+ * get IDs of their own. Rows of two tables, or of two DataSources, may both have it: they are two archives. Whether the first row was written or
  * lost plays no role. An ID that the application has set, or asked for by `assign()`, is never replaced.
  */
 class RowClaims {
@@ -129,7 +135,7 @@ class RowClaims {
     this.noteRowsUnderWay();
     for (const each of given) {
       const claim = this.claims.get(each);
-      if (claim !== undefined && hasOurs(claim) && !isOfBuilder(claim, run)) return undefined;
+      if (run.isUpsert !== true && claim !== undefined && hasOurs(claim) && !isOfBuilder(claim, run)) return undefined;
     }
     return given.map((each) => this.ownOf(each as Part, properties, { run, metadata }));
   }
@@ -157,13 +163,14 @@ class RowClaims {
    * Notes the IDs that rows were filled with, unless they are written and no other call can have met their objects. Those of
    * a transaction are kept until it has ended.
    */
-  endFilled(filled: FilledRows, isWritten: boolean, runner: QueryRunner | undefined): void {
+  endFilled(filled: FilledRows, isWritten: boolean, transaction: QueryRunner | undefined): void {
     const isNoted = !this.unnoted.delete(filled);
     if (isNoted || !isWritten) this.note(filled);
-    else if (runner?.isTransactionActive === true) this.keep(filled, runner);
+    else if (transaction !== undefined) this.keep(filled, transaction);
   }
 
   private keep(filled: FilledRows, runner: QueryRunner): void {
+    if (rowsOf(filled) === 0) return;
     const kept = this.kept.get(runner) ?? { rows: 0, runs: [] };
     this.kept.set(runner, kept);
     kept.runs.push(filled);
@@ -195,7 +202,7 @@ class RowClaims {
   beginSaved(entity: object, metadata: EntityMetadata, run: InsertRun, subscriber: unknown): Row | undefined {
     this.noteRowsUnderWay();
     const present = this.claims.get(entity);
-    if (present !== undefined && isTaken(present, metadata)) {
+    if (present !== undefined && isTaken(present, metadata, run)) {
       const { row } = present;
       if (row.metadata !== metadata || row.filledBy.includes(subscriber)) return undefined;
       row.filledBy.push(subscriber);
@@ -217,17 +224,13 @@ class RowClaims {
     }
   }
 
-  /** Leaves the IDs of an object to the application. */
-  release(entity: object): void {
+  /** Leaves the IDs in properties of an object to the application. */
+  release(entity: object, properties: readonly string[]): void {
     const claim = this.claims.get(entity);
     if (claim === undefined) return;
-    for (const { ids } of [claim, ...(claim.row.embedded ?? [])]) ids.fill(undefined);
-  }
-
-  /** Ends a saved row for which a service had no ID. */
-  failSaved(entity: object): void {
-    const claim = this.claims.get(entity);
-    if (claim !== undefined && claim.row.run.builder === undefined) claim.row.hasFailed = true;
+    for (const { ours, ids } of [claim, ...(claim.row.embedded ?? [])]) {
+      for (const [at, name] of ours.entries()) if (properties.includes(name)) ids[at] = undefined;
+    }
   }
 
   /** Marks a saved row as written: from now on its object may stand for another one. */
@@ -320,13 +323,12 @@ class RowClaims {
   /** @returns the object itself, or a copy where it is another row's or cannot hold an ID in one of these properties */
   private ownOf(part: Part, properties: readonly string[], { run, metadata }: Pick<Row, 'run' | 'metadata'>): Part {
     const claim = this.claims.get(part);
-    if (claim !== undefined && (isTaken(claim, metadata) || isOfBuilder(claim, run))) {
+    if (claim !== undefined && (isTaken(claim, metadata, run) || isOfBuilder(claim, run))) {
       const isUnderWay = !isEnded(claim.row);
-      const isOther = isUnderWay && !isSameTable(claim.row.metadata, metadata);
-      return copyWithout(
-        part,
-        claim.ours.filter((name, at) => (isUnderWay ? !isOther || at >= claim.present : isOurs(claim, name, at))),
-      );
+      const isOnce = isUnderWay && run.isUpsert !== true && isSameTable(claim.row.metadata, metadata);
+      const isOther = (name: string, at: number): boolean =>
+        at < claim.present ? isOnce : isUnderWay || isOurs(claim, name, at);
+      return copyWithout(part, claim.ours.filter(isOther));
     }
     return canHold(part, properties) ? part : copyWithout(part, []);
   }
@@ -356,7 +358,7 @@ export class RunnerRuns {
 export const rowClaims = processWide('claims of rows', () => new RowClaims());
 
 function rowsOf({ columns }: FilledRows): number {
-  return columns[0]?.rows.length ?? 0;
+  return Math.max(0, ...columns.map(({ rows }) => rows.length));
 }
 
 /** Whether a row has been written, or has failed. */
@@ -377,21 +379,21 @@ function hasOurs(claim: Claim): boolean {
   return claim.ours.some((name, at) => isOurs(claim, name, at));
 }
 
-/** Of two DataSources as well, which may have one database. */
 function isSameTable(one: EntityMetadata, other: EntityMetadata): boolean {
-  return one.tablePath === other.tablePath;
+  return one === other || (one.tablePath === other.tablePath && dataSourceOf(one) === dataSourceOf(other));
 }
 
 /** Whether an object belongs to a row under way: of this table, or of another one that is getting an ID. */
-function isTaken({ row, isFilled, isLacking }: Claim, metadata: EntityMetadata): boolean {
-  return !isEnded(row) && (isLacking || (isFilled && isSameTable(row.metadata, metadata)));
+function isTaken({ row, isFilled, isLacking }: Claim, metadata: EntityMetadata, { isUpsert }: InsertRun): boolean {
+  if (isEnded(row)) return false;
+  return isLacking || (isFilled && isUpsert !== true && isSameTable(row.metadata, metadata));
 }
 
 /** Whether an object holds IDs that an earlier execution of the same builder has set. */
 function isOfBuilder(claim: Claim, { builder }: InsertRun): boolean {
-  const { row, ours, isFilled } = claim;
+  const { row, ours, present, isFilled } = claim;
   if (!isFilled || builder === undefined || row.run.builder !== builder || !isEnded(row)) return false;
-  return ours.length === 0 || hasOurs(claim);
+  return ours.length === 0 || ours.some((name, at) => at >= present && isOurs(claim, name, at));
 }
 
 /** Whether an object takes these properties: it can be extended, or has them already and writable. */

@@ -69,7 +69,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
         this.put(column, entity, column.next(this.source));
       } catch (error) {
         if (isRetryable(error)) return this.fillLater(columns, entity, row);
-        rowClaims.failSaved(entity);
+        failSaved(row);
         throw error;
       }
     }
@@ -82,7 +82,6 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
 
   afterTransactionCommit({ queryRunner }: Pick<InsertEvent<unknown>, 'queryRunner'>): void {
     rowClaims.forgetKept(queryRunner);
-    if (!queryRunner.isTransactionActive) this.runs.end(queryRunner);
   }
 
   /** Before: a ROLLBACK that the server does not answer is one as well. */
@@ -120,7 +119,10 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
     for (const column of columns) {
       if (!column.isSet(entity)) column.put(entity, column.next(this.source));
     }
-    rowClaims.release(entity);
+    rowClaims.release(
+      entity,
+      columns.map(({ property }) => property),
+    );
     return true;
   }
 
@@ -164,12 +166,17 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
         }
       }
     } catch (error) {
-      rowClaims.failSaved(entity);
+      failSaved(row);
       throw error;
     } finally {
       this.waiting--;
     }
   }
+}
+
+/** A service had no ID for a saved row. */
+function failSaved(row: Row): void {
+  if (row.run.builder === undefined) row.hasFailed = true;
 }
 
 /**
