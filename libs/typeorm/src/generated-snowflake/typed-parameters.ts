@@ -75,10 +75,10 @@ export class TypedParameters {
   /** The replacements of parameters, by index. */
   private plainOf(sql: string, parameters: readonly unknown[]): Map<number, unknown> {
     const plain = new Map<number, unknown>();
-    for (const column of comparedColumns(sql)) {
-      const value = parameters[column.index];
-      const forms = this.isTyped(value) ? this.formsOf(column) : [];
-      if (forms.length > 0) plain.set(column.index, written(value, forms));
+    for (const { index, columns, place } of comparedColumns(sql)) {
+      const value = parameters[index];
+      const forms = this.isTyped(value) ? columns.map((column) => this.formsOf(column)) : [];
+      if (forms.some(({ length }) => length > 0)) plain.set(index, written(value, forms, place));
     }
     return plain;
   }
@@ -96,45 +96,95 @@ export class TypedParameters {
   }
 }
 
-function written(value: unknown, forms: readonly IdForm[]): unknown {
-  if (Array.isArray(value)) return value.map((each) => written(each, forms));
-  if (typeof value !== 'string') return value;
+/** @param forms those of each column of a tuple; an array in such a place holds tuples, as `(a, b) IN (?)` of mysql2 does */
+function written(value: unknown, forms: readonly (readonly IdForm[])[], place: number): unknown {
+  if (Array.isArray(value)) {
+    return value.map((each, at) => written(each, forms, forms.length > 1 && !Array.isArray(each) ? at : place));
+  }
+  const [first, ...others] = forms[place] ?? [];
+  if (typeof value !== 'string' || first === undefined) return value;
   const prefix = value.slice(0, value.lastIndexOf('_'));
-  return (forms.find((form) => form.prefix === prefix) ?? forms[0]!).compare(value);
+  return ([first, ...others].find((form) => form.prefix === prefix) ?? first).compare(value);
 }
 
 function isText({ type }: { readonly type: unknown }): boolean {
   return type === String || (typeof type === 'string' && TEXT.test(type));
 }
 
-/** The column that a parameter is compared with, in lower case and without quotes. */
+/** A column that a parameter is compared with, in lower case and without quotes. */
 interface ComparedColumn {
-  /** The parameter's place in the list of parameters. */
-  readonly index: number;
   readonly column: string;
   /** The table that the column is qualified with, else all tables of the statement. */
   readonly tables: readonly string[];
 }
 
-/** The columns that a statement's parameters are compared with. A numbered one may be compared more than once. */
-function comparedColumns(sql: string): ComparedColumn[] {
-  const compared: ComparedColumn[] = [];
+interface Compared {
+  /** The parameter's place in the list of parameters. */
+  readonly index: number;
+  /** One, or the columns of a tuple. */
+  readonly columns: readonly ComparedColumn[];
+  /** Which of the tuple's columns is meant. */
+  readonly place: number;
+}
+
+/**
+ * The columns that a statement's parameters are compared with. A numbered one may be compared more than once.
+ *
+ * In a tuple the place says which column is meant: `(a, b) IN ((?, ?), (?, ?))`. So it does in an insert:
+ * `(a, b) VALUES (?, now()), (?, ?)`.
+ */
+function comparedColumns(sql: string): Compared[] {
+  const compared: Compared[] = [];
   const tokens = [...sqlTokens(sql)];
   const tables = tablesOf(tokens);
-  let before: SqlToken | undefined;
+  let before: readonly SqlToken[] = [];
+  /** The commas so far in each open bracket. */
+  const commas: number[] = [];
+  /** In an insert, how many brackets were open before its rows. */
+  let rowsAt: number | undefined;
   for (const [at, token] of tokens.entries()) {
+    const depth = commas.length;
+    if (token.text === '(') commas.push(0);
+    else if (token.text === ',' && depth > 0) commas[depth - 1]!++;
+    else if (token.text === ')') commas.pop();
+    const tuple = token.text === ')' ? tupleBefore(tokens, at) : undefined;
+    if (tuple !== undefined) {
+      before = tuple;
+      rowsAt = isWord(tokens[at + 1], 'VALUES', 'VALUE') ? commas.length : undefined;
+    }
+    const isInRow = rowsAt !== undefined && depth > rowsAt;
     // A name, unless it may stand between a column and what it is compared with.
-    if (token.kind === 'name' && !isWord(token, 'IN', 'NOT', 'BETWEEN', 'AND', 'ANY')) before = token;
-    if (token.kind === 'text') before = undefined;
-    const name = token.kind === 'parameter' ? (comparedAfter(tokens, at) ?? before) : undefined;
-    if (name === undefined) continue;
-    const [column, qualifier = ''] = pathOf(name).reverse();
-    const named = tables.get(qualifier);
-    const meant = named === undefined ? [...new Set(tables.values())] : [named];
-    compared.push({ index: token.index, column: column!, tables: meant });
+    if (token.kind === 'name' && !isInRow && !isWord(token, ...BETWEEN_BOTH)) [before, rowsAt] = [[token], undefined];
+    if (token.kind === 'text' && !isInRow) before = [];
+    // A function takes a parameter that stands deeper in a row.
+    if (token.kind !== 'parameter' || (isInRow && depth > rowsAt! + 1)) continue;
+    const columns = (comparedAfter(tokens, at) ?? before).map((name) => {
+      const [column, qualifier = ''] = pathOf(name).reverse();
+      const named = tables.get(qualifier);
+      return { column: column!, tables: named === undefined ? [...new Set(tables.values())] : [named] };
+    });
+    compared.push({ index: token.index, columns, place: columns.length > 1 ? (commas.at(-1) ?? 0) : 0 });
   }
   return compared;
 }
+
+const BETWEEN_BOTH = ['IN', 'NOT', 'BETWEEN', 'AND', 'ANY', 'VALUES', 'VALUE', 'ROW'];
+
+/** The names of a tuple, `(a, b)`, that ends here; undefined for other brackets, such as those of a function. */
+function tupleBefore(tokens: readonly SqlToken[], end: number): SqlToken[] | undefined {
+  const names: SqlToken[] = [];
+  let at = end - 1;
+  for (; tokens[at]?.kind === 'name'; at -= 2) {
+    names.unshift(tokens[at]!);
+    if (tokens[at - 1]?.text !== ',') break;
+  }
+  if (names.length < 2 || tokens[at - 1]?.text !== '(') return undefined;
+  const opener = tokens[at - 2];
+  const isCall = opener?.kind === 'name' && !isWord(opener, ...BEFORE_TUPLE);
+  return isCall && !isWord(tokens[end + 1], 'VALUES', 'VALUE') ? undefined : names;
+}
+
+const BEFORE_TUPLE = ['WHERE', 'AND', 'OR', 'NOT', 'ON', 'WHEN', 'HAVING', 'SELECT', 'SET', 'ROW', 'BETWEEN'];
 
 /** The names of a statement's tables, by name and alias. A keyword in the alias' place does no harm. */
 function tablesOf(tokens: readonly SqlToken[]): ReadonlyMap<string, string> {
@@ -150,8 +200,14 @@ function tablesOf(tokens: readonly SqlToken[]): ReadonlyMap<string, string> {
   return tables;
 }
 
-/** The text after a parameter that comes first: `? = "a"."id"`. */
-function comparedAfter(tokens: readonly SqlToken[], at: number): SqlToken | undefined {
-  const [sign, name] = tokens.slice(at + 1, at + 3);
-  return sign?.kind === 'mark' && /[=<>]/.test(sign.text) && name?.kind === 'name' ? name : undefined;
+/** The text after a parameter that comes first: `? = "a"."id"`, or `(?, ?) = (a, b)`. */
+function comparedAfter(tokens: readonly SqlToken[], at: number): readonly SqlToken[] | undefined {
+  let end = at + 1;
+  while (tokens[end]?.kind === 'parameter' || tokens[end]?.text === ',') end++;
+  const isTuple = tokens[end]?.text === ')';
+  const [sign, name] = tokens.slice(isTuple ? end + 1 : at + 1).slice(0, 2);
+  if (sign?.kind !== 'mark' || !/[=<>]/.test(sign.text)) return undefined;
+  if (!isTuple) return name?.kind === 'name' ? [name] : undefined;
+  const close = tokens.findIndex(({ text }, index) => index > end && text === ')');
+  return name?.text === '(' ? tupleBefore(tokens, close) : undefined;
 }
