@@ -61,10 +61,10 @@ function isTypedColumn(chunk: unknown): boolean {
   return typeof chunk === 'object' && chunk !== null && idsOf(chunk)?.keys.form.prefix !== undefined;
 }
 
-/** Whether a part is, or may contain, a value without a column. */
+/** Whether a part is, or contains, a value without a column. */
 function isUnbound(chunk: unknown): boolean {
   if (Array.isArray(chunk)) return chunk.some(isUnbound);
-  return isTyped(chunk) || is(chunk, Placeholder) || isPlainSql(chunk);
+  return isTyped(chunk) || is(chunk, Placeholder) || (isPlainSql(chunk) && chunk.queryChunks.some(isUnbound));
 }
 
 function isValue(part: unknown): boolean {
