@@ -16,7 +16,10 @@ it('declares columns as Drizzle has them, and refuses what cannot be an ID', asy
 describe.each(databaseKinds)('Drizzle on %s', (kind) => {
   let databases: TestDatabase[];
   // Services of different layouts do not share a database.
-  beforeAll(async () => (databases = await Promise.all([...FORMS, 'cost', 'killed'].map(() => testDatabase(kind)))));
+  beforeAll(
+    async () =>
+      (databases = await Promise.all([...FORMS, 'composite', 'cost', 'killed'].map(() => testDatabase(kind)))),
+  );
   afterAll(() => Promise.all(databases.map((each) => each.drop())));
 
   it('fills, reads or refuses on every path, as docs/write-paths.md says', async () => {
@@ -28,6 +31,10 @@ describe.each(databaseKinds)('Drizzle on %s', (kind) => {
     record('drizzle', 'Drizzle 0.45', kind, cells);
     // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.
     expect(cells).toEqual(recordedOn('drizzle', kind === 'mysql' ? 'mariadb' : kind));
+  });
+
+  it('finds typed IDs in composite keys on every path', async () => {
+    expect(await runSuite('drizzle', 'composite', { database: databases.at(-3) })).toEqual({ passed: 18 });
   });
 
   // On idle cores, by RAINDROP_ORM_COST=1: it asserts nothing.

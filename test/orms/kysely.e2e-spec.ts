@@ -44,6 +44,14 @@ describe.each(databaseKinds)('Kysely on %s', (kind) => {
         ids: ['bigint', 'bigint', 'bigint'],
         publicIds: true,
       },
+      'typed IDs in a composite key': {
+        tuple: 1,
+        'a list of tuples': 2,
+        jsonArrayFrom: kind === 'mariadb' ? [] : [2, 1],
+        join: 2,
+        updated: 1,
+      },
+      'typed IDs in a bigint column': ['CONFIGURATION', 'CONFIGURATION', 'CONFIGURATION'],
       'insertId of several rows, of an upsert, of one that did nothing': ['undefined', 'undefined', 'undefined'],
       'a compiled query run by another driver': isSqlite
         ? (expect.stringContaining('TypeError: SQLite3 can only bind') as unknown)

@@ -17,6 +17,8 @@ export { gaveWay } from './database/left-session.js';
 export { isInMemory, placeOf } from './database/application-database.js';
 export { type Dialect, quoteTable, type RunSql } from './database/dialect.js';
 export { OwnDatabase } from './database/own-database.js';
+export { type ComparedColumn, comparedColumns } from './database/compared-columns.js';
+export { type ListedColumns, listedColumns } from './database/sql-tokens.js';
 export { guardSqliteDriver, sqliteDriverWarning, refuseUnfit, sqliteVersions } from './database/sqlite-versions.js';
 export { dialectOf, isSupportedDatabase, SUPPORTED_DATABASES } from './database/supported-database.js';
 export { parseTableName } from './database/table-name.js';

@@ -7,10 +7,12 @@
  */
 
 import { requireSupported } from '@raindrop/node/internal';
+import { SQL } from 'drizzle-orm';
 import { MySqlInsertBase } from 'drizzle-orm/mysql-core';
 import { PgInsertBase } from 'drizzle-orm/pg-core';
 import { SQLiteInsertBase } from 'drizzle-orm/sqlite-core';
 import { returnIdsOfCompositeKeys } from './drizzle/returning-id.js';
+import { convertTypedValues } from './drizzle/typed-values.js';
 import { guardUpserts } from './drizzle/upserts.js';
 export { type GeneratedColumn, type IdColumn, snowflake, snowflakeReference } from './drizzle/column.js';
 export { checkPrecision, type DrizzleDatabase, type DrizzlePrecisionOptions, exactJson } from './drizzle/precision.js';
@@ -21,3 +23,4 @@ export { type PrecisionOptions, type PrecisionReport, RoundedIdsError } from './
 requireSupported('drizzle-orm', () => __filename);
 guardUpserts({ PgInsertBase, MySqlInsertBase, SQLiteInsertBase });
 returnIdsOfCompositeKeys(MySqlInsertBase);
+convertTypedValues(SQL);

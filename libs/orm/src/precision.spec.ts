@@ -2,7 +2,16 @@ import mysql from 'mysql2';
 import mysqlPromise from 'mysql2/promise';
 import { Pool } from 'pg';
 import { Keys } from './ids.js';
-import { cureOf, firstOf, hasDigitsOf, literalOf, RoundedIdsError, samplesOf, settingsOf } from './precision.js';
+import {
+  cureOf,
+  firstOf,
+  hasDigitsOf,
+  literalOf,
+  RoundedIdsError,
+  samplesOf,
+  settingsOf,
+  typedInBigint,
+} from './precision.js';
 
 const ID = 2n ** 63n - 1n;
 const typeCast = (): number => 1;
@@ -85,4 +94,12 @@ it('says what was sent, what came back and what to do', () => {
   expect(error.message).toBe(
     'orders.id: the connection returns 9223372036854776000 (a number) for the ID 9223372036854775807 in JSON. Cast it.',
   );
+});
+
+it('names the key of typed IDs whose column is a bigint, also to `raindrop doctor`', () => {
+  const { errorCode, message, problem, cure } = typedInBigint('orders.id', 'order');
+  expect(errorCode).toBe('CONFIGURATION');
+  expect(message).toContain("orders.id: prefix = 'order': writes texts such as order_0Cc4kqJ3WmY, but the column is");
+  expect(problem).toBe("orders.id: prefix 'order' writes texts such as order_0Cc4kqJ3WmY, but the column is a bigint");
+  expect(cure).toBe('Make the column a text, or leave `prefix` out');
 });

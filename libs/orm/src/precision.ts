@@ -1,3 +1,4 @@
+import { ConfigurationError } from '@raindrop/core';
 import { PermanentError, UnsafeSnowflakeError } from '@raindrop/core/internal';
 import { describeFiller, FILLER_SQL, readFiller } from '@raindrop/node/internal';
 import type { Keys, LayoutSize } from './ids.js';
@@ -204,6 +205,22 @@ export async function isBigint(
 ): Promise<boolean | undefined> {
   const found = await valueOf(aboutColumn(BIGINT[database], name, database));
   return found === null || found === undefined ? undefined : Number(found) === 1;
+}
+
+/**
+ * SQLite would store the text in a column of integers, and a MariaDB without strict mode the key 0. `raindrop doctor` shows
+ * `problem` and `cure`, as those of {@link RoundedIdsError}.
+ */
+export function typedInBigint(
+  place: string,
+  prefix: string,
+): ConfigurationError & { readonly problem: string; readonly cure: string } {
+  const problem = `writes texts such as ${prefix}_0Cc4kqJ3WmY, but the column is a bigint`;
+  const cure = 'Make the column a text, or leave `prefix` out';
+  const error = new ConfigurationError([
+    { option: `${place}: prefix`, given: `'${prefix}'`, message: `${problem}. ${cure}` },
+  ]);
+  return Object.assign(error, { problem: `${place}: prefix '${prefix}' ${problem}`, cure });
 }
 
 /** Each is 1 for a `bigint`, and 0 for another type. */

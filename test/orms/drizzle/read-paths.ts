@@ -206,7 +206,6 @@ const selects: readonly ReadPath[] = [
   {
     row: 'find, prepared',
     name: 'a prepared `select()`, `eq(orders.id, sql.placeholder())`',
-    wrongBy: 'drizzle#5731',
     run: async ({ db, schema: { orders } }, rows) => {
       const statement = db
         .select()

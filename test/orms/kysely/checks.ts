@@ -1,6 +1,6 @@
 /** What the dialect does beside filling keys, and controls that go without it. Prints what each of them came to. */
 import { openIdService } from '@raindrop/node';
-import { withSnowflakes } from '@raindrop/orm/kysely';
+import { checkPrecision, withSnowflakes } from '@raindrop/orm/kysely';
 import Sqlite from 'better-sqlite3';
 import type * as kysely from 'kysely';
 import mysql from 'mysql2/promise';
@@ -11,10 +11,12 @@ import {
   countedIds,
   database,
   dbConfig,
+  jsonArrayFrom,
   type Key,
   kyselyOn,
   openShop,
   outcome,
+  ParseJSONResultsPlugin,
   plainDialect,
   type Shop,
   sql,
@@ -67,6 +69,38 @@ async function twice(shop: kysely.Kysely<Shop>): Promise<unknown> {
 
 const schema = { mariadb: database.database, postgres: 'public', 'better-sqlite3': 'main' }[type];
 
+interface Account {
+  tenant_id: string;
+  id: string;
+  uses: number;
+}
+
+interface Accounts {
+  accounts: { tenant_id: kysely.Generated<string>; id: kysely.Generated<string>; uses: number };
+  entries: { id: kysely.Generated<string>; tenant_id: string; account_id: string };
+}
+
+type Condition = (eb: kysely.ExpressionBuilder<Accounts, 'accounts'>) => kysely.Expression<kysely.SqlBool>;
+
+async function openAccounts(): Promise<kysely.Kysely<Accounts>> {
+  const id = sql.raw(
+    type === 'mariadb' ? 'varchar(40) character set ascii collate ascii_bin not null' : 'text not null',
+  );
+  await sql`drop table if exists entries`.execute(db);
+  await sql`drop table if exists accounts`.execute(db);
+  await sql`create table accounts (tenant_id ${id}, id ${id}, uses integer not null, primary key (tenant_id, id))`.execute(
+    db,
+  );
+  await sql`create table entries (id ${id} primary key, tenant_id ${id}, account_id ${id},
+    foreign key (tenant_id, account_id) references accounts (tenant_id, id))`.execute(db);
+  const accounts = { tenant_id: { prefix: 'tenant' }, id: { prefix: 'account' } };
+  const columns = { accounts, entries: { id: { prefix: 'entry' } } };
+  return kyselyOn<Accounts>({
+    dialect: withSnowflakes(plainDialect('text'), { ids: countedIds(), columns }),
+    plugins: type === 'postgres' ? [] : [new ParseJSONResultsPlugin()],
+  });
+}
+
 interface Lines {
   orderLines: { id: kysely.Generated<Key>; lineNumber: number; publicId: kysely.Generated<string> };
 }
@@ -111,6 +145,68 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
       ids: rows.map(({ id }) => typeof id),
       publicIds: rows.every(({ publicId }) => /^line_[0-9A-Za-z]{11}$/.test(publicId)),
     };
+  },
+  'typed IDs in a composite key': async () => {
+    const shop = await openAccounts();
+    const rows = [{ uses: 1 }, { uses: 2 }];
+    await shop.insertInto('accounts').values(rows).execute();
+    const [one, two] = (await shop.selectFrom('accounts').selectAll().orderBy('uses').execute()) as [Account, Account];
+    const entries = [one, one, two].map(({ tenant_id, id }) => ({ tenant_id, account_id: id }));
+    await shop.insertInto('entries').values(entries).execute();
+    const isOne: Condition = (eb) => eb(eb.refTuple('tenant_id', 'id'), '=', eb.tuple(one.tenant_id, one.id));
+    const isEither: Condition = (eb) =>
+      eb(
+        eb.refTuple('tenant_id', 'id'),
+        'in',
+        [one, two].map((each) => eb.tuple(each.tenant_id, each.id)),
+      );
+    const found = async (where: Condition): Promise<number> =>
+      (await shop.selectFrom('accounts').selectAll().where(where).execute()).length;
+    // Kysely writes a cast to a type that MariaDB does not have.
+    const nested = shop
+      .selectFrom('accounts')
+      .select((eb) => [
+        'id',
+        jsonArrayFrom(
+          eb
+            .selectFrom('entries')
+            .select(['entries.id', 'entries.account_id'])
+            .whereRef('entries.tenant_id', '=', 'accounts.tenant_id')
+            .whereRef('entries.account_id', '=', 'accounts.id'),
+        ).as('entries'),
+      ])
+      .orderBy('uses');
+    const lists = type === 'mariadb' ? [] : await nested.execute();
+    const joined = shop
+      .selectFrom('entries')
+      .innerJoin('accounts', (join) =>
+        join.onRef('entries.tenant_id', '=', 'accounts.tenant_id').onRef('entries.account_id', '=', 'accounts.id'),
+      );
+    const updated = await shop.updateTable('accounts').set({ uses: 3 }).where(isOne).executeTakeFirstOrThrow();
+    return {
+      tuple: await found(isOne),
+      'a list of tuples': await outcome(() => found(isEither)),
+      jsonArrayFrom: lists.map((each) => each.entries.filter(({ account_id }) => account_id === each.id).length),
+      join: (await joined.selectAll('accounts').where('accounts.id', '=', one.id).execute()).length,
+      updated: Number(updated.numUpdatedRows),
+    };
+  },
+  'typed IDs in a bigint column': async () => {
+    await sql`drop table if exists parcels`.execute(db);
+    const dialect = withSnowflakes(plainDialect('text'), {
+      ids: countedIds(),
+      columns: { parcels: ['id'] },
+      prefix: 'parcel',
+    });
+    const parcels = kyselyOn<{ parcels: { id: kysely.Generated<string>; n: number } }>({ dialect });
+    // The table is made by a migration, after the first connection.
+    await sql`select 1`.execute(parcels);
+    await sql`create table parcels (id bigint not null primary key, n integer)`.execute(parcels);
+    return [
+      await outcome(() => parcels.insertInto('parcels').values({ n: 1 }).execute()),
+      await outcome(() => parcels.selectFrom('parcels').selectAll().execute()),
+      await outcome(() => checkPrecision(parcels)),
+    ];
   },
   'insertId of several rows, of an upsert, of one that did nothing': async () => {
     const one = title();

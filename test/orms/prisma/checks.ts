@@ -1,6 +1,7 @@
 /** What Prisma does beside the paths of the matrix, and what it does without the extension. Prints it under a name each. */
 import { createRequire } from 'node:module';
 import { openIdService } from '@raindrop/node';
+import { checkPrecision } from '@raindrop/orm/prisma';
 import {
   adapter,
   type Client,
@@ -10,11 +11,17 @@ import {
   fresh,
   makeTables,
   outcome,
+  quoted,
   type SnowflakeFields,
   snowflakes,
   type SnowflakesExtension,
   type,
 } from './shop.js';
+
+interface Key {
+  tenantId: string;
+  id: string;
+}
 
 const plain = await connect('bigint');
 await makeTables(plain, 'bigint');
@@ -51,6 +58,43 @@ found['a typed ID and a second key, with options for each'] = await (async () =>
   const before = ids.codes.length;
   const { id, publicId, other, uuid } = await typing.typed.create({ data: {} });
   return [/^typed_[0-9A-Za-z]{11}$/.test(id), typeof publicId, other, uuid.length, ids.codes.slice(before)];
+})();
+found['typed IDs in a composite key'] = await (async () => {
+  const Account = { tenantId: { prefix: 'tenant' }, id: { prefix: 'account' }, code: { prefix: 'code' } };
+  const shop = on(plain, { ids, models: { Account, Entry: { id: { prefix: 'entry' } } } });
+  const create = { uses: 1, entries: { create: [{}, {}] } };
+  const include = { entries: true } as const;
+  const one = await shop.account.create({ data: create, include });
+  const two = await shop.account.create({ data: { uses: 2 } });
+  const [tenantId_id, other] = [one, two].map(({ tenantId, id }) => ({ tenantId, id })) as [Key, Key];
+  await shop.entry.create({ data: { account: { connect: { tenantId_id: other } } } });
+  await shop.entry.create({
+    data: { account: { connectOrCreate: { where: { tenantId_id: other }, create: { uses: 9 } } } },
+  });
+  const byCode = { tenantId_code: { tenantId: one.tenantId, code: one.code } };
+  const orderBy = [{ tenantId: 'asc' as const }, { id: 'asc' as const }];
+  await shop.account.upsert({ where: { tenantId_id: other }, create: { uses: 9 }, update: { uses: 3 } });
+  await shop.account.update({ where: { tenantId_id }, data: { uses: { increment: 1 } } });
+  const [first] = one.entries;
+  const moved = { account: { connect: { tenantId_id: other } } };
+  const entry = await shop.entry.update({ where: { id: first!.id }, data: moved, include: { account: true } });
+  return {
+    unique: (await shop.account.findUnique({ where: { tenantId_id }, include }))?.entries.length,
+    'another unique key': (await shop.account.findUnique({ where: byCode }))?.id === one.id,
+    in: await shop.account.count({ where: { id: { in: [one.id, two.id] }, tenantId: { not: two.tenantId } } }),
+    OR: await shop.account.count({ where: { OR: [tenantId_id, other] } }),
+    cursor: (await shop.account.findMany({ cursor: { tenantId_id }, skip: 1, orderBy })).map(({ uses }) => uses),
+    'by the relation': await shop.entry.count({ where: { account: { id: two.id } } }),
+    connected: entry.account.id === two.id,
+    deleted: (await shop.entry.deleteMany({ where: { accountId: two.id, tenantId: two.tenantId } })).count,
+    gone: (await shop.account.delete({ where: { tenantId_id: other } })).uses,
+    left: await shop.account.count(),
+  };
+})();
+found['a typed ID in a bigint column'] = await (async () => {
+  await plain.$executeRawUnsafe(quoted('drop table "Entry"'));
+  await plain.$executeRawUnsafe(quoted('create table "Entry" (id bigint not null primary key)'));
+  return outcome(() => checkPrecision(on(plain, { ids, models: { Entry: { id: { prefix: 'entry' } } } })));
 })();
 found['a model without keys'] = await outcome(() => typing.legacy.create({ data: { id: '1' } }));
 
@@ -151,7 +195,9 @@ const wrong: (readonly [unknown] | readonly [unknown, (extension: SnowflakesExte
   [
     {
       models: Object.fromEntries(
-        ['Customer', 'Profile', 'Order', 'Line', 'Tag', 'Bare', 'Typed', 'Parcel', 'Item'].map((each) => [each, []]),
+        ['Customer', 'Profile', 'Order', 'Line', 'Tag', 'Bare', 'Typed', 'Parcel', 'Item', 'Account', 'Entry'].map(
+          (each) => [each, []],
+        ),
       ),
     },
   ],

@@ -72,8 +72,9 @@ export async function makeTables(client: Client, form: Form): Promise<void> {
   const text = type === 'mariadb' ? 'varchar(191)' : 'text';
   const key = form === 'text' && type === 'better-sqlite3' ? text : 'bigint';
   const id = `id ${key} not null primary key`;
+  const typed = type === 'mariadb' ? 'varchar(40) character set ascii collate ascii_bin not null' : 'text not null';
   const former = ['_OrderToTag', 'Line', 'Order', 'Profile', 'Customer', 'Tag', 'Bare', 'Typed', 'Legacy'];
-  for (const table of [...former, 'Item', 'parcels', 'Depot']) {
+  for (const table of [...former, 'Item', 'parcels', 'Depot', 'Entry', 'Account']) {
     await client.$executeRawUnsafe(quoted(`drop table if exists "${table}"`));
   }
   for (const table of [
@@ -86,6 +87,10 @@ export async function makeTables(client: Client, form: Form): Promise<void> {
     `"Bare" (${id})`,
     `"Typed" (id varchar(40) not null primary key, "publicId" ${key} not null, other ${text}, uuid ${text} not null)`,
     `"Legacy" (id varchar(40) not null primary key)`,
+    `"Account" ("tenantId" ${typed}, id ${typed}, code ${typed}, uses integer not null, primary key ("tenantId", id),
+      unique ("tenantId", code))`,
+    `"Entry" (id ${typed} primary key, "tenantId" ${typed}, "accountId" ${typed},
+      foreign key ("tenantId", "accountId") references "Account" ("tenantId", id))`,
     `"Depot" (id ${counted()})`,
     `parcels (parcel_id ${key} not null primary key, parcel_number ${text} not null unique, depot_id integer)`,
     `"Item" ("parcelId" ${key} not null, id ${key} not null, "publicId" ${key}, primary key ("parcelId", id),

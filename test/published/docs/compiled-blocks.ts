@@ -5,6 +5,7 @@ import { placeOf, type Block } from './documents.js';
 const MODULES = join(__dirname, '../../../node_modules');
 /** The ORMs that stand apart from the workspace: `npm run build:orm` installs them. */
 const ORMS = {
+  'drizzle-orm': [join(__dirname, '../../orms/drizzle/node_modules/drizzle-orm/index.d.ts')],
   'drizzle-orm/*': [join(__dirname, '../../orms/drizzle/node_modules/drizzle-orm/*/index.d.ts')],
   kysely: [join(__dirname, '../../orms/kysely/node_modules/kysely/dist/index.d.ts')],
   mongoose: [join(__dirname, '../../orms/mongoose/node_modules/mongoose/types/index.d.ts')],

@@ -162,7 +162,9 @@ class SnowflakeColumn {
 
   build(table: Table): unknown {
     const column = this.builder(table).build(table) as Column;
-    COLUMNS.set(column, { isGenerated: this.isGenerated, keys: this.keysOf(table) });
+    const ids: IdsColumn = { isGenerated: this.isGenerated, keys: this.keysOf(table) };
+    COLUMNS.set(column, ids);
+    Object.defineProperty(column, IDS, { value: ids });
     return column;
   }
 
@@ -352,3 +354,11 @@ interface IdsColumn {
 
 /** The columns of this file, by the columns that Drizzle has built of them. */
 export const COLUMNS = new WeakMap<object, IdsColumn>();
+
+/** Registered, so that a second copy of this package knows the columns. */
+const IDS = Symbol.for('@raindrop/orm:ids-column');
+
+/** What a column holds, also where it is that of an alias, a subquery or a `with`: Drizzle puts proxies there. */
+export function idsOf(column: object): IdsColumn | undefined {
+  return (column as { readonly [IDS]?: IdsColumn })[IDS];
+}

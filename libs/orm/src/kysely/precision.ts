@@ -21,6 +21,7 @@ import {
   samplesOf,
   selectOf,
   shown,
+  typedInBigint,
 } from '../precision.js';
 import { isObject, keysOf, type NewId, type Tables } from './columns.js';
 import { LEAVES } from './compiler.js';
@@ -40,7 +41,8 @@ export interface KyselyLike {
  * @returns the exact keys, a warning for each key whose digits JSON of a query loses (`jsonArrayFrom()`, `json_agg`), and
  * one for each key that the database still fills
  * @throws RoundedIdsError if digits are lost, with the settings that may cause it; NoOpenServiceError if the keys' service
- * is not open; ConfigurationError for a dialect without `withSnowflakes()`; Kysely's error if the database does not answer
+ * is not open; ConfigurationError for a dialect without `withSnowflakes()`, and for typed IDs in a `bigint` column; Kysely's
+ * error if the database does not answer
  */
 export async function checkPrecision(db: KyselyLike, options: PrecisionOptions = {}): Promise<PrecisionReport> {
   const { adapter } = db.getExecutor() as { adapter: DialectAdapter };
@@ -53,6 +55,9 @@ export async function checkPrecision(db: KyselyLike, options: PrecisionOptions =
   const warnings: string[] = [];
   const database = databaseOf(adapter);
   const run: Run = (query) => db.executeQuery(query as never) as Promise<QueryResult<object>>;
+  for (const key of database === undefined ? [] : typedKeys(tables)) {
+    if ((await isStoredAsBigint(key, database!, run)) === true) throw refusedPrefix(key);
+  }
   for (const sample of database === undefined ? [] : samplesOf(storedKeys(tables), options)) {
     const received = await valueOf(run, literalOf(sample));
     const json = firstOf(await valueOf(run, `${JSON_ARRAY[database!]}(${literalOf(sample)})`));
@@ -92,7 +97,7 @@ const FAILED_LOOKS = 10;
 /**
  * Checks once whether IDs keep their digits, on a connection that Kysely has acquired and not used yet: no transaction is
  * open that a failed check could abort. If digits are lost, every query of a table with such a key is refused. A key that
- * the database still fills is a warning of the process.
+ * the database still fills is a warning of the process. Queries of a table whose typed IDs have a `bigint` column are refused.
  *
  * Until there is a verdict, each acquired connection is checked by itself, so that a connection which hangs or dies delays
  * no other query. A failed check is no verdict.
@@ -136,22 +141,36 @@ class Look {
   private failed = 0;
   /** Whether the database was asked what fills the keys. */
   private isAsked = false;
-  private readonly refused = new Map<NewId, () => RoundedIdsError>();
+  /** The keys of typed IDs whose column is not known yet. */
+  private typed: readonly StoredKey[];
+  private readonly refused = new Map<NewId, () => Refusal>();
 
   constructor(
     private readonly database: Database,
     private readonly tables: Tables,
   ) {
     this.pending = storedKeys(tables);
+    this.typed = typedKeys(tables);
   }
 
   /** Never throws. */
   async at(connection: DatabaseConnection): Promise<void> {
-    if (this.pending.length === 0) return;
+    if (this.pending.length === 0 && this.typed.length === 0) return;
+    const run: Run = (query) => connection.executeQuery(query);
     try {
-      await this.judge((query) => connection.executeQuery(query));
+      await this.judgeTyped(run);
+      if (this.pending.length > 0) await this.judge(run);
     } catch {
-      if (++this.failed === FAILED_LOOKS) this.pending = [];
+      if (++this.failed === FAILED_LOOKS) [this.pending, this.typed] = [[], []];
+    }
+  }
+
+  private async judgeTyped(run: Run): Promise<void> {
+    for (const key of this.typed) {
+      const isWrong = await isStoredAsBigint(key, this.database, run);
+      if (isWrong === true) this.refused.set(key.newId, () => refusedPrefix(key));
+      // A migration may make its table later.
+      if (isWrong !== undefined) this.typed = this.typed.filter((each) => each !== key);
     }
   }
 
@@ -181,11 +200,11 @@ class Look {
   }
 
   /** Raw SQL and changes of the schema are not refused. */
-  refusalOf({ query }: CompiledQuery): RoundedIdsError | undefined {
+  refusalOf({ query }: CompiledQuery): Refusal | undefined {
     return this.refused.size === 0 || !QUERIES.has(query.kind) ? undefined : this.refusalIn(query);
   }
 
-  private refusalIn(node: object): RoundedIdsError | undefined {
+  private refusalIn(node: object): Refusal | undefined {
     const { kind } = node as Partial<TableNode>;
     if (kind === 'TableNode') {
       const newId = keysOf(node as TableNode, this.tables).find(([, each]) => this.refused.has(each))?.[1];
@@ -199,6 +218,8 @@ class Look {
     return undefined;
   }
 }
+
+type Refusal = RoundedIdsError | ConfigurationError;
 
 /** The queries that read or write rows. */
 const QUERIES = new Set(['Select', 'Insert', 'Update', 'Delete', 'Merge'].map((kind) => `${kind}QueryNode`));
@@ -221,13 +242,23 @@ interface StoredKey extends SampledKey {
   readonly column: string;
 }
 
+/** Typed IDs are texts in the database. */
 function storedKeys(tables: Tables): StoredKey[] {
+  return allKeys(tables).filter(({ source }) => source.form.prefix === undefined);
+}
+
+function typedKeys(tables: Tables): StoredKey[] {
+  return allKeys(tables).filter(({ source }) => source.form.prefix !== undefined);
+}
+
+function allKeys(tables: Tables): StoredKey[] {
   return [...tables].flatMap(([table, newIds]) =>
-    [...newIds].flatMap(([column, newId]) =>
-      // Typed IDs are texts in the database.
-      newId.keys.form.prefix === undefined ? [{ table, column, newId, source: newId.keys, isText: false }] : [],
-    ),
+    [...newIds].map(([column, newId]) => ({ table, column, newId, source: newId.keys, isText: false })),
   );
+}
+
+function refusedPrefix({ source }: StoredKey): ConfigurationError {
+  return typedInBigint(source.place, source.form.prefix!);
 }
 
 /** A dialect of Kysely hides its pool, so the error names the settings that may round. */

@@ -11,6 +11,7 @@ import {
   RoundedIdsError,
   samplesOf,
   selectOf,
+  typedInBigint,
 } from '../precision.js';
 import { type PrismaClientLike, type StoredKey, storedKeys, wrong } from './models.js';
 
@@ -28,7 +29,7 @@ export interface PrismaLike {
  * @returns the exact keys, a warning for each `String` key whose relations Prisma refuses to read with `relationJoins`, and
  * one for each key that the database still fills
  * @throws RoundedIdsError if digits are lost, with the setting; NoOpenServiceError if the keys' service is not open;
- * ConfigurationError for a client without `snowflakes()`; Prisma's error if the database does not answer
+ * ConfigurationError for a client without `snowflakes()`, and for typed IDs in a `bigint` column; Prisma's error if the database does not answer
  */
 export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptions = {}): Promise<PrecisionReport> {
   const keys = storedKeys(prisma);
@@ -45,7 +46,10 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
     (await valuesOf(`select ${expression} as raindrop`))[0];
   const stored: StoredKey[] = [];
   for (const key of keys) {
-    if (key.type === 'BigInt' || (await isBigint(key, database, valueOf)) === true) stored.push(key);
+    const { place, form } = key.source;
+    if (key.type !== 'BigInt' && (await isBigint(key, database, valueOf)) !== true) continue;
+    if (form.prefix !== undefined) throw typedInBigint(place, form.prefix);
+    stored.push(key);
   }
   for (const sample of samplesOf(
     stored.map((key) => ({ ...key, isText: false })),

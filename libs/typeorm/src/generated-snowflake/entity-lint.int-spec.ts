@@ -7,6 +7,7 @@ import {
   Generated,
   JoinColumn,
   ManyToOne,
+  OneToMany,
   OneToOne,
   PrimaryGeneratedColumn,
   type DataSourceOptions,
@@ -77,6 +78,52 @@ class LeftBeside {
   id!: string;
 }
 
+@Entity()
+class Tenant {
+  @GeneratedSnowflake({ prefix: 'tenant' })
+  tenantId!: string;
+
+  @GeneratedSnowflake({ prefix: 'account' })
+  id!: string;
+
+  @OneToMany(() => LazyMember, ({ tenant }) => tenant)
+  members!: Promise<LazyMember[]>;
+}
+
+@Entity()
+class LazyMember {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @ManyToOne(() => Tenant, ({ members }) => members, { lazy: true })
+  tenant!: Promise<Tenant>;
+}
+
+@Entity()
+class Guest {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @ManyToOne(() => Tenant)
+  tenant!: Relation<Tenant>;
+}
+
+/** With properties. */
+@Entity()
+class Owner {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ type: 'bigint', nullable: true })
+  tenantTenantId!: string | null;
+
+  @Column({ type: 'bigint', nullable: true })
+  tenantId!: string | null;
+
+  @ManyToOne(() => Tenant, { lazy: true })
+  tenant!: Promise<Tenant>;
+}
+
 const textSchema = new EntitySchema({
   name: 'text',
   columns: { id: { ...snowflakeColumn(), type: 'varchar', length: 20 } },
@@ -120,6 +167,12 @@ describe.each(databaseKinds)('The lint of entities on %s', (kind) => {
     ['a number key when the layout is past 2^53', [NumberKey], 'number_key.id', /passed 2\^53 - 1 at 20/],
     ['a bigint key with relations', [BigintKey, BigintChild], 'bigint_key.id', /key of an entity with relations/],
     ['a column that is a foreign key, too', [SharedKey, Item], 'shared_key.id', /is a foreign key/],
+    [
+      'a lazy relation by two foreign keys',
+      [Tenant, LazyMember, Owner],
+      'lazy_member.tenant',
+      /keys tenantTenantId and/,
+    ],
     ['another column type', [textSchema], 'text.id', /type is 'varchar'/],
     ...(kind === 'postgres'
       ? [
@@ -136,6 +189,15 @@ describe.each(databaseKinds)('The lint of entities on %s', (kind) => {
     expect(problem!.problem).toMatch(reason);
     expect(problem!.cure).toMatch(/^[A-Z].+/);
     expect(dataSource.subscribers).toEqual([]);
+  });
+
+  it("refuses two foreign keys without properties where 'query' is the strategy of the DataSource", async () => {
+    const entities = [Tenant, LazyMember, Guest, Owner];
+    const places = (dataSource: DataSource): string[] =>
+      problemsOf(dataSource).map(({ table, property }) => `${table}.${property}`);
+    expect(places(await open(entities))).toEqual(['lazy_member.tenant']);
+    const queried = await open(entities, { relationLoadStrategy: 'query' });
+    expect(places(queried).sort()).toEqual(['guest.tenant', 'lazy_member.tenant']);
   });
 
   it('warns once when the compiler has kept no types, and not where the column says what it is', async () => {

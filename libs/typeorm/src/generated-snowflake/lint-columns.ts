@@ -19,7 +19,7 @@ export function lintColumns(
   nowMs: number,
 ): EntityProblem[] {
   const firstLost = generated.find(({ mark }) => mark.isTypeLost);
-  return generated.flatMap((each) => {
+  const problems = generated.flatMap((each) => {
     const isReferenced = references.some(({ key }) => key === each);
     const faults = [
       ...columnFaults(each),
@@ -30,6 +30,7 @@ export function lintColumns(
     ];
     return faults.map((fault) => problemOf(each.column, dataSource, fault));
   });
+  return [...problems, ...joinProblems(dataSource, references)];
 }
 
 /** Marked columns of a DataSource that no service fills. */
@@ -127,6 +128,27 @@ function relationFaults({ mark, column }: GeneratedColumn, isReferenced: boolean
     return [fault('TypeORM cannot handle a bigint as the key of an entity with relations', cure)];
   }
   return isReferenced ? [fault('TypeORM cannot handle a bigint that a relation refers to', cure)] : [];
+}
+
+/**
+ * TypeORM joins by the property names of foreign keys where a statement of its own loads the other side of a many-to-one. A
+ * foreign key without a property has the name of the relation. Two of them have one name, and TypeORM compares one column with
+ * both halves of the key.
+ */
+function joinProblems(dataSource: DataSource, references: readonly ReferenceColumn[]): EntityProblem[] {
+  const isQueried = dataSource.options.relationLoadStrategy === 'query';
+  const relations = new Set(references.flatMap(({ column }) => column.relationMetadata ?? []));
+  return [...relations].flatMap(({ propertyName, propertyPath, joinColumns, isLazy }) => {
+    const unnamed = joinColumns.filter((column) => column.propertyName === propertyName);
+    if (unnamed.length < 2 || !(isQueried || isLazy)) return [];
+    const keys = unnamed.map(({ databaseName }) => databaseName).join(' and ');
+    const how = isLazy ? 'for a lazy relation' : "with relationLoadStrategy: 'query' for a relation";
+    const found = fault(
+      `TypeORM finds no row ${how} whose foreign keys ${keys} are not properties of the entity`,
+      'Declare a @Column() of that name for each of them',
+    );
+    return [{ ...problemOf(unnamed[0]!, dataSource, found), property: propertyPath }];
+  });
 }
 
 function fault(problem: string, cure: string): Fault {

@@ -5,7 +5,7 @@ import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import type { IdValue } from '@raindrop/core/internal';
 import type { AppQuery } from './real-columns.js';
 import type { TypedParameters } from './typed-parameters.js';
-import { type ListedColumns, listedColumns } from './sql-tokens.js';
+import { type ListedColumns, listedColumns } from '@raindrop/node/internal';
 
 /** Registered, so that every copy of this package knows the subscribers of the others. */
 const MARK = Symbol.for('@raindrop/typeorm:subscriber');

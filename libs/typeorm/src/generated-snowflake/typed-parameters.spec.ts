@@ -70,6 +70,40 @@ it.each<[string, unknown[], unknown[]]>([
     ['1', '2'],
   ],
   ['SELECT * FROM i WHERE EXISTS (SELECT 1 FROM o WHERE id = ?) AND id = ?', [order(1n), item(2n)], ['1', '2']],
+  ['SELECT * FROM o WHERE (id, user_id) = (?, ?)', [order(1n), user(2n)], ['1', '2']],
+  ['SELECT * FROM o AS a WHERE (a.user_id, a.id) > ($2, $1)', [order(1n), user(2n)], ['1', '2']],
+  [
+    'SELECT * FROM o WHERE NOT (id, n, user_id) IN ((?, ?, ?), (?, ?, ?)) AND user_id = ?',
+    [order(1n), 2, user(3n), order(4n), 5, user(6n), user(7n)],
+    ['1', 2, '3', '4', 5, '6', '7'],
+  ],
+  ['SELECT * FROM o WHERE (id, n) IN (VALUES (?, ?), (?, ?))', [order(1n), 1, order(2n), 2], ['1', 1, '2', 2]],
+  [
+    'SELECT * FROM o WHERE (n, id) NOT IN (?)',
+    [
+      [
+        [1, order(1n)],
+        [2, order(2n)],
+      ],
+    ],
+    [
+      [
+        [1, '1'],
+        [2, '2'],
+      ],
+    ],
+  ],
+  ['SELECT * FROM o WHERE (?, ?) = (id, user_id)', [order(1n), user(2n)], ['1', '2']],
+  ['SELECT * FROM o JOIN log l ON (l.id, o.id) = (?, ?)', [order(1n), order(2n)], [order(1n), '2']],
+  ['SELECT * FROM o WHERE (id, user_id) IN (SELECT id, n FROM o WHERE user_id = ?)', [user(1n)], ['1']],
+  ['SELECT * FROM o WHERE coalesce(user_id, id) = ?', [order(1n)], ['1']],
+  ['UPDATE o SET (user_id, n) = (?, ?) WHERE id = ?', [user(1n), 2, order(3n)], ['1', 2, '3']],
+  [
+    "INSERT INTO o (n, id, user_id) VALUES (now(?), ?, ?), ('x', ?, DEFAULT) ON CONFLICT (id) DO UPDATE SET user_id = ?",
+    [order(9n), order(1n), user(2n), order(3n), user(4n)],
+    [order(9n), '1', '2', '3', '4'],
+  ],
+  ['INSERT INTO o (id) VALUES (?), (?)', [order(1n), order(2n)], ['1', '2']],
   ['INSERT INTO "log" ("id", "what") VALUES (?, ?)', [1, order(1n)], [1, order(1n)]],
   ['SELECT * FROM "o" WHERE "id" = ? AND "name" = ?', ['5', 'order form'], ['5', 'order form']],
 ])('%s', (sql, given, expected) => {
@@ -79,6 +113,7 @@ it.each<[string, unknown[], unknown[]]>([
 it('refuses the text of another entity', () => {
   expect(() => convert('SELECT * FROM o WHERE user_id = ?', order(1n))).toThrow(InvalidIdError);
   expect(() => convert('SELECT * FROM o WHERE id = ?', 'order_short')).toThrow(InvalidIdError);
+  expect(() => convert('SELECT * FROM o WHERE (id, n) = (?, ?)', user(1n), 2)).toThrow(InvalidIdError);
 });
 
 it('gives an array back as it was, once no statement uses it any more', () => {

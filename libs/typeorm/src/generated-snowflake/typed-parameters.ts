@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { GeneratedColumn, ReferenceColumn } from './generated-column.js';
 import type { IdForm } from '@raindrop/core/internal';
-import { isWord, pathOf, type SqlToken, sqlTokens } from './sql-tokens.js';
+import { type ComparedColumn, comparedColumns } from '@raindrop/node/internal';
 
 const NOTHING: ReadonlyMap<number, unknown> = new Map();
 
@@ -75,10 +75,10 @@ export class TypedParameters {
   /** The replacements of parameters, by index. */
   private plainOf(sql: string, parameters: readonly unknown[]): Map<number, unknown> {
     const plain = new Map<number, unknown>();
-    for (const column of comparedColumns(sql)) {
-      const value = parameters[column.index];
-      const forms = this.isTyped(value) ? this.formsOf(column) : [];
-      if (forms.length > 0) plain.set(column.index, written(value, forms));
+    for (const { index, columns, place } of comparedColumns(sql)) {
+      const value = parameters[index];
+      const forms = this.isTyped(value) ? columns.map((column) => this.formsOf(column)) : [];
+      if (forms.some(({ length }) => length > 0)) plain.set(index, written(value, forms, place));
     }
     return plain;
   }
@@ -96,62 +96,17 @@ export class TypedParameters {
   }
 }
 
-function written(value: unknown, forms: readonly IdForm[]): unknown {
-  if (Array.isArray(value)) return value.map((each) => written(each, forms));
-  if (typeof value !== 'string') return value;
+/** @param forms those of each column of a tuple; an array in such a place holds tuples, as `(a, b) IN (?)` of mysql2 does */
+function written(value: unknown, forms: readonly (readonly IdForm[])[], place: number): unknown {
+  if (Array.isArray(value)) {
+    return value.map((each, at) => written(each, forms, forms.length > 1 && !Array.isArray(each) ? at : place));
+  }
+  const [first, ...others] = forms[place] ?? [];
+  if (typeof value !== 'string' || first === undefined) return value;
   const prefix = value.slice(0, value.lastIndexOf('_'));
-  return (forms.find((form) => form.prefix === prefix) ?? forms[0]!).compare(value);
+  return ([first, ...others].find((form) => form.prefix === prefix) ?? first).compare(value);
 }
 
 function isText({ type }: { readonly type: unknown }): boolean {
   return type === String || (typeof type === 'string' && TEXT.test(type));
-}
-
-/** The column that a parameter is compared with, in lower case and without quotes. */
-interface ComparedColumn {
-  /** The parameter's place in the list of parameters. */
-  readonly index: number;
-  readonly column: string;
-  /** The table that the column is qualified with, else all tables of the statement. */
-  readonly tables: readonly string[];
-}
-
-/** The columns that a statement's parameters are compared with. A numbered one may be compared more than once. */
-function comparedColumns(sql: string): ComparedColumn[] {
-  const compared: ComparedColumn[] = [];
-  const tokens = [...sqlTokens(sql)];
-  const tables = tablesOf(tokens);
-  let before: SqlToken | undefined;
-  for (const [at, token] of tokens.entries()) {
-    // A name, unless it may stand between a column and what it is compared with.
-    if (token.kind === 'name' && !isWord(token, 'IN', 'NOT', 'BETWEEN', 'AND', 'ANY')) before = token;
-    if (token.kind === 'text') before = undefined;
-    const name = token.kind === 'parameter' ? (comparedAfter(tokens, at) ?? before) : undefined;
-    if (name === undefined) continue;
-    const [column, qualifier = ''] = pathOf(name).reverse();
-    const named = tables.get(qualifier);
-    const meant = named === undefined ? [...new Set(tables.values())] : [named];
-    compared.push({ index: token.index, column: column!, tables: meant });
-  }
-  return compared;
-}
-
-/** The names of a statement's tables, by name and alias. A keyword in the alias' place does no harm. */
-function tablesOf(tokens: readonly SqlToken[]): ReadonlyMap<string, string> {
-  const tables = new Map<string, string>();
-  for (const [at, token] of tokens.entries()) {
-    const [name, next, afterNext] = tokens.slice(at + 1, at + 4);
-    if (name?.kind !== 'name' || !isWord(token, 'FROM', 'JOIN', 'UPDATE', 'INTO')) continue;
-    const table = pathOf(name).at(-1)!;
-    const alias = isWord(next, 'AS') ? afterNext : next;
-    tables.set(table, table);
-    if (alias?.kind === 'name') tables.set(pathOf(alias)[0]!, table);
-  }
-  return tables;
-}
-
-/** The text after a parameter that comes first: `? = "a"."id"`. */
-function comparedAfter(tokens: readonly SqlToken[], at: number): SqlToken | undefined {
-  const [sign, name] = tokens.slice(at + 1, at + 3);
-  return sign?.kind === 'mark' && /[=<>]/.test(sign.text) && name?.kind === 'name' ? name : undefined;
 }
