@@ -7,7 +7,7 @@ export interface ComparedColumn {
   readonly tables: readonly string[];
 }
 
-export interface Compared {
+interface Compared {
   /** The parameter's place in the list of parameters. */
   readonly index: number;
   /** One, or the columns of a tuple. */
