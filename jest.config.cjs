@@ -36,7 +36,7 @@ const withServers = {
   testRegex: tier === 'all' ? [`(?=.*/(${[...slow, ...shared].join('|')})).*${SPEC}`] : [SPEC],
   testPathIgnorePatterns: [
     '/node_modules/',
-    ...(tier !== undefined ? [] : slow.map((pattern) => `<rootDir>/${pattern}`)),
+    ...(tier === 'all' || tier === 'every' ? [] : slow.map((pattern) => `<rootDir>/${pattern}`)),
   ],
   // Half of what they do is to wait, for databases and processes. Each may take a gigabyte.
   maxWorkers: Math.min(2 * availableParallelism(), 8),
