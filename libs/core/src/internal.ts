@@ -38,7 +38,7 @@ export {
   reportOutsideLife,
 } from './layout/layout-options.js';
 export { shapeOfFingerprint, layoutOfAnyCopy } from './layout/layout.js';
-export { parseEpoch } from './time/timeline.js';
+export { DAY_MS, daysUntil, parseEpoch } from './time/timeline.js';
 export { processWide } from './copies.js';
 export { judgeLayouts, chooseLayout, findLayout, withFoundLayout } from './lease/layout-choice.js';
 export { generatorOptions, readGeneratorOptions } from './generator/generator-options.js';

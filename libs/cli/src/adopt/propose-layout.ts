@@ -1,5 +1,5 @@
 import { planLayout, type Layout, type LayoutOptions, type LayoutPlan, type ReadyLayoutOptions } from '@raindrop/core';
-import { DEFAULT_LAYOUT } from '@raindrop/core/internal';
+import { DEFAULT_LAYOUT, DAY_MS } from '@raindrop/core/internal';
 import { showNumber } from '../io/text.js';
 import { layoutOfAnyLife } from '../options/module-options.js';
 
@@ -42,7 +42,6 @@ const SHAPES: readonly Shape[] = [
 /** The shape where those do not last: of all shapes, its IDs start at the largest values. */
 const LAST_SHAPE: Shape = { options: MILLISECOND_BITS, bits: MILLISECOND_BITS };
 
-const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
 
 /** A layout must last for this time, ms: one that ends sooner is not worth a migration. */

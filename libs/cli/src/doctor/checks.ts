@@ -4,6 +4,7 @@ import {
   judgeLayouts,
   LayoutConflictError,
   raiseOdometersTo,
+  daysUntil,
 } from '@raindrop/core/internal';
 import type {
   Layout,
@@ -26,8 +27,6 @@ const WAYS_OUT =
 
 const RIGHTS =
   'grant the account SELECT, INSERT and UPDATE on all three tables, and with row level security a policy FOR ALL on each';
-
-const DAY_MS = 86_400_000;
 
 /** No row has this version and token: an UPDATE that expects them is executed, and changes nothing. */
 const NO_HOLDER = { version: -1, token: 'raindrop doctor' };
@@ -102,8 +101,8 @@ export function checkLayout(resolved: ResolvedLayout, table: WorkerTable, graceM
 
 function checkLife({ layout, minLifetimeDays }: ResolvedLayout, { nowMs, layouts, rows }: WorkerTable): Finding {
   const { expiresAt } = layout;
-  if (expiresAt === null) return ok('layout life', 'it ends beyond the year 275760');
-  const days = Math.floor((expiresAt.getTime() - nowMs) / DAY_MS);
+  const days = daysUntil(expiresAt, nowMs);
+  if (expiresAt === null || days === null) return ok('layout life', 'it ends beyond the year 275760');
   const detail = `${showNumber(days)} days left, until ${expiresAt.toISOString()}`;
   const remedy = 'plan the next layout: another value of the end bits, or a new table';
   if (days < 0) return fail('layout life', `it ended at ${expiresAt.toISOString()}: no service starts`, remedy);

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@raindrop/core/internal';
 import type { FieldRole, Layout } from '@raindrop/core';
 import { type Dialect, quoteTable } from '@raindrop/node/internal';
 import type { KeyPath } from '../adopt/old-key.js';
@@ -10,8 +11,6 @@ type Family = Dialect['family'];
 const PARTS = ['time', 'worker', 'sequence'] as const;
 
 type Part = (typeof PARTS)[number];
-
-const DAY_MS = 86_400_000;
 
 /** The years that an epoch may lie in: MySQL's times begin in 1000, and the literals here have four digits. */
 const FIRST_EPOCH_MS = Date.UTC(1000, 0, 1);

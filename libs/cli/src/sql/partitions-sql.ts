@@ -1,5 +1,5 @@
 import type { Layout } from '@raindrop/core';
-import { MAX_ID } from '@raindrop/core/internal';
+import { MAX_ID, DAY_MS } from '@raindrop/core/internal';
 import { type Dialect, quoteTable } from '@raindrop/node/internal';
 import type { KeyPath } from '../adopt/old-key.js';
 import { InputError } from '../input-error.js';
@@ -9,8 +9,6 @@ const MOST_PARTITIONS = 8_191;
 
 /** The longest name of a table in PostgreSQL, bytes. It shortens longer ones, and two could become one. */
 const LONGEST_NAME = 63;
-
-const DAY_MS = 86_400_000;
 
 /** The length of a partition, in UTC. A week begins on Monday. */
 const PERIODS = {

@@ -1,3 +1,4 @@
+import { isCoarse } from '../time/timeline.js';
 import { OptionReader } from '../config/option-reader.js';
 import { integer, oneOf, type OptionsOf, type ReadOptions, readOptions } from '../config/option-rules.js';
 import type { Layout } from '../layout/layout.js';
@@ -79,8 +80,4 @@ export function readGeneratorOptions(reader: OptionReader, unitMs: number): Reso
     reader.problem('sequenceStart', sequenceStart, message);
   }
   return resolved;
-}
-
-function isCoarse({ unitMs }: Unit): boolean {
-  return unitMs >= 60_000;
 }

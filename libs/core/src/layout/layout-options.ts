@@ -9,7 +9,7 @@ import {
   type ReadOptions,
 } from '../config/option-rules.js';
 import { wallClock } from '../ports.js';
-import { findTimeUnit, parseEpoch, TIME_UNITS, type TimeUnit } from '../time/timeline.js';
+import { findTimeUnit, parseEpoch, TIME_UNITS, type TimeUnit, DAY_MS } from '../time/timeline.js';
 import { type Field, Layout, layoutOfAnyCopy } from './layout.js';
 
 /** The options that shape the IDs. A ready layout takes their place. Names are the original's, in camelCase. */
@@ -146,7 +146,6 @@ export interface WorkerRange {
   readonly max: number;
 }
 
-const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
 
 type BitOption = keyof typeof bitOptions;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../time/timeline.js';
 import { ConfigurationError } from '../config/option-reader.js';
 import {
   BEFORE_ALL,
@@ -175,8 +176,6 @@ function reportShortLifeOfNewTable(ctx: LeaseContext, table: WorkerTable): void 
     `later startTimeStamp or more bits`;
   throw new ConfigurationError([{ option: 'timeStampLength', given: String(layout.fields[0]?.bits), message }]);
 }
-
-const DAY_MS = 86_400_000;
 
 function endsSoon({ resolved }: LeaseContext, nowMs: number): boolean {
   const { layout, minLifetimeDays } = resolved;

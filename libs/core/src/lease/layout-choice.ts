@@ -1,3 +1,4 @@
+import { DAY_MS } from '../time/timeline.js';
 import { pause } from '../async.js';
 import { BEFORE_ALL, type Position } from '../generator/tenure.js';
 import type { WorkerRange } from '../layout/layout-options.js';
@@ -194,8 +195,6 @@ function describeBits({ fields, unitMs, epochMs, endBitsValue }: Layout): string
 }
 
 /** A conflict that clears up later than this is no reason to wait, ms. */
-const DAY_MS = 86_400_000;
-
 /**
  * Judges every layout that the table has ever seen against ours.
  *

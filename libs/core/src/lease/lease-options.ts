@@ -1,3 +1,4 @@
+import { DAY_MS } from '../time/timeline.js';
 import { OptionReader } from '../config/option-reader.js';
 import {
   boolean,
@@ -7,8 +8,6 @@ import {
   type ReadOptions,
   readOptions,
 } from '../config/option-rules.js';
-
-const DAY_MS = 86_400_000;
 
 /**
  * The original takes a row 120 s after the row's heartbeat, by its own clock, and issues from its own present on; it

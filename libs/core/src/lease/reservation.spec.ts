@@ -3,7 +3,7 @@ import { AFTER_ALL, BEFORE_ALL, type Position } from '../generator/tenure.js';
 import { tinyLayout } from '../../../../test/support/engine/generator-bench.js';
 import { ReservationExhaustedError, SequenceExhaustedError } from '../generator/generator-errors.js';
 import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
-import { isCoarse, type LimitBasis, nextLimit, renewThresholdOf } from './reservation.js';
+import { type LimitBasis, nextLimit, renewThresholdOf } from './reservation.js';
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 
@@ -32,7 +32,6 @@ describe('a grant of milliseconds or seconds', () => {
     { unitMs: SECOND, nowMs: 1_000_000, tick: 1_065 },
   ])('of $unitMs ms reaches to the end of the tick of the horizon', ({ unitMs, nowMs, tick }) => {
     const layout = tinyLayout({ unitMs });
-    expect(isCoarse(layout)).toBe(false);
     expect(nextLimit(layout, basis({ nowMs }))).toEqual(at(tick, 3));
     expect(nextLimit(layout, basis({ nowMs, current: at(tick, 2) }))).toEqual(at(tick, 3));
   });

@@ -1,3 +1,4 @@
+import { isCoarse } from '../time/timeline.js';
 import {
   AFTER_ALL,
   BEFORE_ALL,
@@ -160,9 +161,6 @@ function withLane(pair: PerLane<Position>, lane: Lane, position: Position): PerL
   return lane === 0 ? [position, pair[1]] : [pair[0], position];
 }
 
-/** Units from a minute on are granted in blocks of sequences, shorter ones in whole ticks. */
-const COARSE_MS = 60_000;
-
 /** The largest block, unless a thousandth of the tick is more. */
 const MAX_BLOCK = 2 ** 20;
 
@@ -179,10 +177,6 @@ export interface LimitBasis {
   readonly rate: number;
   /** The largest batch that was asked for. */
   readonly batch: number;
-}
-
-export function isCoarse(layout: Layout): boolean {
-  return layout.unitMs >= COARSE_MS;
 }
 
 /** The last position of the next grant; never below `current`. */

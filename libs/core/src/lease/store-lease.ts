@@ -1,3 +1,4 @@
+import { isCoarse } from '../time/timeline.js';
 import type { Lane } from '../generator/tenure.js';
 import type { RaindropError } from '../raindrop-error.js';
 import type { AcquiredRow } from './acquire-row.js';
@@ -5,7 +6,7 @@ import { Admission } from './admission.js';
 import { validatedNow, writeOf, type LeaseContext } from './lease-context.js';
 import { ClockSkewError, DatabaseRegressionError, ForeignTimeZoneError } from './lease-errors.js';
 import { type LeaseRow, releaseRow, type SentWrite } from './lease-row.js';
-import { isCoarse, IssueRate, type Grant, type Reservation } from './reservation.js';
+import { IssueRate, type Grant, type Reservation } from './reservation.js';
 import { checkForeignTimes } from './store-session.js';
 import { type BegunTenure, begunTenure } from './tenure-log.js';
 import type { Lease, KeeperHooks, HighestIssued } from './worker-keeper.js';

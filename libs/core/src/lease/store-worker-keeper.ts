@@ -1,3 +1,4 @@
+import { DAY_MS } from '../time/timeline.js';
 import type { Lane } from '../generator/tenure.js';
 import { planLayout } from '../layout/layout-advice.js';
 import type { Layout } from '../layout/layout.js';
@@ -17,8 +18,6 @@ const CANCEL_MS = 1_500;
 
 /** A wait that takes so much longer than the last warning said is warned of again, ms. */
 const WARN_AGAIN_MS = 10_000;
-
-const DAY_MS = 86_400_000;
 
 /**
  * Keeps one row of the worker table: acquires it, renews it, reserves ahead of the generator, gives it back, and

@@ -1,6 +1,20 @@
 /** The last moment a JavaScript Date can hold: the year 275760. */
 export const MAX_DATE_MS = 8_640_000_000_000_000;
 
+export const DAY_MS = 86_400_000;
+
+/** Units from a minute on are granted in blocks of sequences, shorter ones in whole ticks. */
+const COARSE_MS = 60_000;
+
+export function isCoarse({ unitMs }: { readonly unitMs: number }): boolean {
+  return unitMs >= COARSE_MS;
+}
+
+/** Whole days until a layout expires: below 0 from the first moment on, null for one that outlives Date. */
+export function daysUntil(expiresAt: Date | null, nowMs: number): number | null {
+  return expiresAt === null ? null : Math.floor((expiresAt.getTime() - nowMs) / DAY_MS);
+}
+
 /**
  * Turns moments into ticks, and ticks into moments.
  *

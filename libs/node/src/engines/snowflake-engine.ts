@@ -8,6 +8,7 @@ import {
   wallClock,
   withFoundLayout,
   type Worker,
+  daysUntil,
 } from '@raindrop/core/internal';
 import type { IdEngine, SnowflakeServiceStatus } from '../ports/id-engine.js';
 import { emitSafely } from '../system/listeners.js';
@@ -49,7 +50,7 @@ export class SnowflakeEngine implements IdEngine {
 
   status(service: string): SnowflakeServiceStatus {
     const { expiresAt, fingerprint } = this.layout;
-    const daysLeft = expiresAt === null ? null : Math.floor((expiresAt.getTime() - wallClock.now()) / 86_400_000);
+    const daysLeft = daysUntil(expiresAt, wallClock.now());
     const saturation = this.saturation.share;
     const { counters } = this.calls;
     const { assigner, guarantee } = this.source;

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { Layout, LeaseStatus } from '@raindrop/core';
-import { type PrefetchedIds, wallClock } from '@raindrop/core/internal';
+import { type PrefetchedIds, wallClock, daysUntil } from '@raindrop/core/internal';
 import type { IdEngine, SnowflakeServiceStatus } from '../ports/id-engine.js';
 import { emitSafely } from '../system/listeners.js';
 import type { WorkerSource } from '../ports/worker.js';
@@ -48,7 +48,7 @@ export class SourcedEngine implements IdEngine {
     const { assigner, guarantee, state, workerId } = this.remoteWorker();
     return {
       ...{ service, idMode: 'snowflake', assigner, guarantee, fingerprint, expiresAt, saturation: null },
-      daysLeft: expiresAt === null ? null : Math.floor((expiresAt.getTime() - wallClock.now()) / 86_400_000),
+      daysLeft: daysUntil(expiresAt, wallClock.now()),
       state: this.isClosed ? 'closed' : state,
       workerId: this.isClosed ? undefined : workerId,
       lane: 0,

@@ -7,7 +7,7 @@ import {
   type WorkerIdRequest,
   type WorkerRange,
 } from '@raindrop/core';
-import { PermanentError } from '@raindrop/core/internal';
+import { PermanentError, DAY_MS } from '@raindrop/core/internal';
 import { DatabaseCallError } from '../database/database-errors.js';
 import type { Statement, StatementResult } from '../database/dialect.js';
 import { OwnDatabase, retried } from '../database/own-database.js';
@@ -41,8 +41,6 @@ export interface DisposableAssignerOptions {
 
 /** The rate of use is taken from so many starts. */
 const STARTS_JUDGED = 10_000;
-
-const DAY_MS = 86_400_000;
 
 type Run = (statement: Statement) => Promise<StatementResult>;
 

@@ -1,5 +1,5 @@
 import type { Odometer, PerLane } from '@raindrop/core';
-import { type BegunTenure, type TenureLog, withDeadline } from '@raindrop/core/internal';
+import { type BegunTenure, type TenureLog, withDeadline, DAY_MS } from '@raindrop/core/internal';
 import { DatabaseCallError } from '../database/database-errors.js';
 import { execute, type RunSql } from '../database/dialect.js';
 import { OwnDatabase } from '../database/own-database.js';
@@ -38,8 +38,6 @@ const CLOSE_MS = 1_000;
 
 /** The most rows that one begin deletes. */
 const MOST_DELETED = 100;
-
-const DAY_MS = 86_400_000;
 
 /**
  * Records tenures in a table beside the worker table. Each call has a connection of its own, apart from the lease's: a
