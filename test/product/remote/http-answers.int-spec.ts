@@ -8,7 +8,7 @@ import { HttpTransport, remoteIds, remoteIdsHeaders } from '../../../libs/node/s
 import { systemPorts } from '../../../libs/node/src/system/system-ports.js';
 import { freePort } from '../../support/servers/free-port.js';
 
-const KEY = 'a-key-that-nobody-may-see';
+const KEY = 'a-key-that-stays-secret';
 const LAYOUT = createLayout(
   { startTimeStamp: '2024-01-01', timeStampLength: 33, workIdLength: 10 },
   Date.parse('2026-01-01'),
@@ -317,7 +317,7 @@ describe('Options are refused before anything is asked:', () => {
     const opening = openIdService({ idSource: source as never });
     await expect(opening).rejects.toMatchObject({
       errorCode: 'CONFIGURATION',
-      message: expect.stringMatching(/^(?!.*nobody).*must be the result of remoteIds\(\)/s) as unknown,
+      message: expect.stringMatching(/^(?!.*stays-secret).*must be the result of remoteIds\(\)/s) as unknown,
     });
   });
 

@@ -101,7 +101,7 @@ describe(FILE, () => {
   });
 });
 
-/** The URL of a service's database, once somebody has set the password. */
+/** The URL of a service's database, with the password that the operator sets. */
 function withPassword({ environment }: Application): string {
   return environment['DATABASE_URL']!.replace(/\$\{MYSQL_PASSWORD:[^}]*\}/, 'change-me');
 }

@@ -81,7 +81,7 @@ export class ProblemException extends HttpException {
 
 const UNFORESEEN = 'An unexpected error occurred. The server log has details.';
 
-/** A problem that has not been told to anybody yet. */
+/** A problem before the answer that tells it. */
 type UntoldProblem = Omit<Problem, 'instance'>;
 
 /**

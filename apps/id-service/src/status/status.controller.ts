@@ -95,7 +95,7 @@ class LeaseView {
   readonly lastErrorCode!: string | null;
 }
 
-/** The state of the ID servicefor all clients: no worker ids, no hosts. */
+/** The state of the ID service for all clients: no worker ids, no hosts. */
 class ServiceStatus {
   @ApiProperty({ enum: ['starting', 'held', 'suspect', 'lost', 'closed'], example: 'held' })
   readonly state!: SnowflakeServiceStatus['state'];

@@ -1,5 +1,5 @@
 import { planLayout, type Layout, type LayoutOptions, type LayoutPlan, type ReadyLayoutOptions } from '@raindrop/core';
-import { DEFAULT_LAYOUT, DAY_MS } from '@raindrop/core/internal';
+import { DAY_MS, DEFAULT_LAYOUT } from '@raindrop/core/internal';
 import { showNumber } from '../io/text.js';
 import { layoutOfAnyLife } from '../options/module-options.js';
 

@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Layout, LeaseEvent, LeasePorts, ResolvedLayout, WorkerStore } from '@raindrop/core';
 import {
+  daysUntil,
   DEFAULT_LAYOUT,
   findLayout,
   SnowflakeGenerator,
@@ -8,7 +9,6 @@ import {
   wallClock,
   withFoundLayout,
   type Worker,
-  daysUntil,
 } from '@raindrop/core/internal';
 import type { IdEngine, SnowflakeServiceStatus } from '../ports/id-engine.js';
 import { emitSafely } from '../system/listeners.js';

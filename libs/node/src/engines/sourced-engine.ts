@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { Layout, LeaseStatus } from '@raindrop/core';
-import { type PrefetchedIds, wallClock, daysUntil } from '@raindrop/core/internal';
+import { daysUntil, type PrefetchedIds, wallClock } from '@raindrop/core/internal';
 import type { IdEngine, SnowflakeServiceStatus } from '../ports/id-engine.js';
 import { emitSafely } from '../system/listeners.js';
 import type { WorkerSource } from '../ports/worker.js';
