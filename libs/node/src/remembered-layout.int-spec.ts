@@ -1,7 +1,7 @@
 import { UnclearLayoutError } from '../../core/src/lease/layout-choice.js';
 import { SILENT } from '../../../test/support/module/start-app.js';
 import { overPortsOfTier, sqlDatabase } from '../../../test/support/stores/sql-database.js';
-import { FIRST_LAYOUTS, openRelease, type Release } from '../../../test/product/rolling-start/open-release.js';
+import { FIRST_LAYOUTS, openRelease, type Release } from '../../../test/support/engine/open-release.js';
 import { kindsInTurn, testDatabase, type TestDatabase } from '../../../test/support/servers/test-databases.js';
 import { openIdService } from './open-id-service.js';
 import type { SnowflakeModuleOptions } from './options/service-options.js';

@@ -2,6 +2,8 @@ import { PassThrough, Readable } from 'node:stream';
 import { runCli } from '../../../libs/cli/src/run-cli.js';
 import { jsonOf, type CliResult, type JsonResult } from './cli-process.js';
 
+export { runCli };
+
 /** Variables that the command reads would come from the environment of the tests. */
 for (const name of Object.keys(process.env))
   if (/^(RAINDROP_(?!TEST_)|DATABASE_URL$)/.test(name)) delete process.env[name];

@@ -7,12 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { DataSource } from 'typeorm';
-import { runCli } from '../../../libs/cli/src/run-cli.js';
 import { databaseUrl } from '../service/service-process.js';
 import { serverUrl } from '../../support/servers/server-url.js';
 import { databaseKinds, kindsOfTier, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import { until } from '../../support/until.js';
-import { jsonHere, raindropHere } from './cli-in-process.js';
+import { jsonHere, raindropHere, runCli } from './cli-in-process.js';
 import type { CliResult } from './cli-process.js';
 
 const OPTIONS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 3, endBitsLength: 1 } as const;

@@ -8,7 +8,7 @@ const IDS = 5_000;
 /** The main thread and some others, every one of which creates a generator twice. */
 const script = `
   const { Worker, isMainThread, parentPort } = require('node:worker_threads');
-  const { createGenerator } = require(${JSON.stringify(resolve(__dirname, '../../../libs/core/src/zero-config/create-generator.ts'))});
+  const { createGenerator } = require('@raindrop/core');
   const issue = () => {
     const [one, two] = [createGenerator(), createGenerator()];
     return Array.from({ length: ${IDS} }, (_, index) => (index % 2 ? one : two).nextString());

@@ -1,16 +1,9 @@
 import Sqlite from 'better-sqlite3';
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { OPTIONS, startApp, typeorm, useDatabase } from '../../support/module/module-fixture.js';
-import type { PrivateServer } from '../../support/servers/private-server.js';
-import { startMariadb } from '../../support/servers/private-servers.js';
-import { kindsInTurn, testDatabase } from '../../support/servers/test-databases.js';
+import { kindsInTurn } from '../../support/servers/test-databases.js';
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import type { SnowflakeModuleOptions } from '../../../libs/node/src/options/service-options.js';
-import { mysqlDialect } from '../../../libs/node/src/database/mysql-dialect.js';
-import { postgresDialect } from '../../../libs/node/src/database/postgres-dialect.js';
+import type { SnowflakeModuleOptions } from '@raindrop/node';
 import { until } from '../../support/until.js';
 import { leaseStatus } from '../../support/module/lease-status.js';
 
@@ -25,16 +18,6 @@ const HOURS: SnowflakeModuleOptions = {
 /** In the last seconds of a tick its grants lie in the next one: an hour ends too often to count them. */
 const DAYS: SnowflakeModuleOptions = { ...HOURS, timeUnit: 'day' };
 const servers = kindsInTurn(__filename).filter((kind) => kind !== 'sqlite');
-
-/** This year's rules of New York: a private server knows no zone by its name. */
-const NEW_YORK = [
-  "INSERT INTO mysql.time_zone (Time_zone_id, Use_leap_seconds) VALUES (99, 'N')",
-  "INSERT INTO mysql.time_zone_name (Name, Time_zone_id) VALUES ('Test/New_York', 99)",
-  `INSERT INTO mysql.time_zone_transition_type (Time_zone_id, Transition_type_id, \`Offset\`, Is_DST, Abbreviation)
-   VALUES (99, 0, -18000, 0, 'EST'), (99, 1, -14400, 1, 'EDT')`,
-  `INSERT INTO mysql.time_zone_transition (Time_zone_id, Transition_time, Transition_type_id)
-   VALUES (99, ${Date.UTC(2026, 2, 8, 7) / 1_000}, 1), (99, ${Date.UTC(2026, 10, 1, 6) / 1_000}, 0)`,
-];
 
 /** A row's first odometer and holder, as numbers. */
 async function rowOf(source: DataSource, id = 1): Promise<{ ms: number; sequence: number; token: string }> {
@@ -197,79 +180,5 @@ describe('a SQLite that the application is writing to', () => {
     expect(new Set(issued).size).toBe(issued.length);
     other.close();
     await app.close();
-  });
-});
-
-describe('summer time', () => {
-  // Both times of a New York clock that shows 01:30 twice on 1 November 2026, and around the hour it skips in March.
-  const MOMENTS = ['2026-11-01T05:30:00Z', '2026-11-01T06:30:00Z', '2026-03-08T06:59:59Z', '2026-03-08T07:00:00Z'];
-
-  let source: DataSource | undefined;
-  let server: PrivateServer | undefined;
-
-  afterEach(async () => {
-    await source?.destroy();
-    await server?.stop();
-    source = server = undefined;
-  });
-
-  it('does not change what PostgreSQL says the time is', async () => {
-    const database = await testDatabase('postgres');
-    source = await new DataSource(database.options).initialize();
-    const runner = source.createQueryRunner();
-    await runner.query("SET TIME ZONE 'America/New_York'");
-    for (const moment of MOMENTS) {
-      const nowMs = postgresDialect.nowMs.replace('clock_timestamp()', `'${moment}'::timestamptz`);
-      expect(nowMs).toContain(moment);
-      const [row] = (await runner.query(`SELECT ${nowMs} AS now_ms`)) as { now_ms: string }[];
-      expect(Number(row!.now_ms)).toBe(Date.parse(moment));
-    }
-    await runner.release();
-  });
-
-  it('does not change what MariaDB says the time is', async () => {
-    server = await startMariadb();
-    const database = await testDatabase('mariadb', server.url);
-    source = await new DataSource(database.options).initialize();
-    const runner = source.createQueryRunner();
-    for (const sql of NEW_YORK) await runner.query(sql);
-    const naive: number[] = [];
-    for (const moment of MOMENTS) {
-      const seconds = Date.parse(moment) / 1_000;
-      await runner.query(`SET SESSION time_zone = 'Test/New_York', timestamp = ${seconds}`);
-      const [row] = (await runner.query(
-        `SELECT ${mysqlDialect('+00:00').nowMs} AS now_ms, UNIX_TIMESTAMP(NOW()) AS naive`,
-      )) as { now_ms: string; naive: string }[];
-      expect(Number(row!.now_ms)).toBe(seconds * 1_000);
-      naive.push(Number(row!.naive) - seconds);
-    }
-    // The obvious expression loses an hour in autumn: the zone was in force.
-    expect(naive.map(Math.abs)).toContain(3_600);
-    await runner.release();
-  });
-
-  it('and the zone of a host change no ID: the same moments give the same ones everywhere', async () => {
-    const script = `
-      const { createLayout } = require('@raindrop/core');
-      const layout = createLayout({ timeUnit: 'hour', timeStampLength: 40, workIdLength: 3, startTimeStamp: '2024-01-01 00:00:00' }, Date.now());
-      const at = (text) => layout.pack({ tick: layout.timeline.tickAt(Date.parse(text)), workerId: 1, clockBack: 0, sequence: 0 });
-      console.log(JSON.stringify({
-        ids: ${JSON.stringify(MOMENTS)}.map((text) => String(at(text))),
-        fingerprint: layout.fingerprint,
-        local: new Date('2024-01-01 00:00:00').getTime(),
-      }));`;
-    const hook = join(__dirname, '../../typescript-hook.cjs');
-    const answers = await Promise.all(
-      ['UTC', 'America/New_York', 'Australia/Lord_Howe'].map(async (TZ) => {
-        const run = promisify(execFile)(process.execPath, ['--require', hook, '-e', script], {
-          env: { ...process.env, TZ },
-        });
-        return JSON.parse((await run).stdout) as { ids: string[]; fingerprint: string; local: number };
-      }),
-    );
-    expect(new Set(answers.map(({ local }) => local)).size).toBe(3);
-    expect(new Set(answers.map(({ fingerprint }) => fingerprint)).size).toBe(1);
-    expect(new Set(answers.map(({ ids }) => ids.join())).size).toBe(1);
-    expect(new Set(answers[0]!.ids).size).toBe(4);
   });
 });

@@ -1,7 +1,6 @@
-import { parseId } from '@raindrop/core';
+import { parseId, createLayout } from '@raindrop/core';
 import type { Browser, Page } from 'playwright-core';
 import { serviceLayout } from '../../../apps/id-service/src/service-layout.js';
-import { createLayout } from '../../../libs/core/src/layout/layout-options.js';
 import { openChromium } from './chromium.js';
 import { until } from '../../support/until.js';
 import { openPage, type OpenedPage } from './opened-page.js';

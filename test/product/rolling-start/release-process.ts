@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServiceOptions } from '../../../libs/node/src/options/service-options.js';
-import { openRelease, type Release } from './open-release.js';
+import { openRelease, type Release } from '../../support/engine/open-release.js';
 
 /** What a process of a release came to. */
 export interface ReleaseAnswer {

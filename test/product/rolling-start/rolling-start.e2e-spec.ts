@@ -1,5 +1,4 @@
-import { databaseSettingsOf } from '../../../libs/node/src/drivers/database-settings.js';
-import type { ServiceOptions } from '../../../libs/node/src/options/service-options.js';
+import { databaseSettingsOf, type ServiceOptions } from '@raindrop/node';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import { runTogether } from './run-together.js';
 

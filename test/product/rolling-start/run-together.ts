@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { ServiceOptions } from '../../../libs/node/src/options/service-options.js';
 import { forkScript, isRunning, kill } from '../../support/processes/forked.js';
 import { until } from '../../support/until.js';
-import type { Release } from './open-release.js';
+import type { Release } from '../../support/engine/open-release.js';
 import type { ReleaseAnswer } from './release-process.js';
 
 const SCRIPT = require.resolve('./release-process.ts');

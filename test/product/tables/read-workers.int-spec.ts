@@ -2,9 +2,7 @@ import { ConfigurationError } from '@raindrop/core';
 import { OPTIONS, useDatabase } from '../../support/module/module-fixture.js';
 import { databaseKinds } from '../../support/servers/test-databases.js';
 import { expectSince } from '../../support/expect-since.js';
-import { DatabaseCallError } from '../../../libs/node/src/database/database-errors.js';
-import { openIdService } from '../../../libs/node/src/open-id-service.js';
-import { readWorkers } from '../../../libs/node/src/workers/read-workers.js';
+import { DatabaseCallError, openIdService, readWorkers } from '@raindrop/node';
 
 describe.each(databaseKinds)('readWorkers on %s', (kind) => {
   const database = useDatabase(kind, 'test');

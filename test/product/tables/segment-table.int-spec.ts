@@ -2,11 +2,14 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { openAppSegmentStore, openSegmentStore } from '../../support/stores/open-segment-store.js';
 import { limitedAccount, type ServerOptions } from '../../support/module/limited-account.js';
 import { kindsInTurn, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
-import type { SupportedDatabase } from '../../../libs/node/src/database/supported-database.js';
-import { InvalidTableNameError } from '../../../libs/node/src/database/table-name.js';
-import { TableMissingError } from '../../../libs/node/src/tables/prepare-table.js';
+import {
+  type SupportedDatabase,
+  InvalidTableNameError,
+  TableMissingError,
+  appSegmentTableSql,
+  segmentTableSql,
+} from '@raindrop/node';
 import { appSegmentTableMigration, segmentTableMigration } from '@raindrop/typeorm';
-import { appSegmentTableSql, segmentTableSql } from '../../../libs/node/src/segment-table/segment-tables.js';
 import { onFreshDatabase } from '../../support/stores/fresh-database.js';
 
 /** Both tables, and what makes and uses them. */

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { ConfigurationError } from '@raindrop/core';
-import { type IdService, openIdService } from '../../../libs/node/src/index.js';
-import { NoWorkerHistoryError, readIssuer, readIssuers } from '../../../libs/node/src/workers/read-issuer.js';
-import { workerHistoryTableSql } from '../../../libs/node/src/worker-table/worker-history.js';
+import { type IdService, openIdService, NoWorkerHistoryError, readIssuer, workerHistoryTableSql } from '@raindrop/node';
+import { readIssuers } from '@raindrop/node/internal';
 import { onFreshDatabase } from '../../support/stores/fresh-database.js';
 import { databaseKinds, kindsOfTier, type TestDatabase } from '../../support/servers/test-databases.js';
 import { Child } from '../../support/processes/child.js';

@@ -1,10 +1,9 @@
 import { DataSource } from 'typeorm';
 import { limitedAccount, type ServerOptions } from '../../support/module/limited-account.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
-import type { SupportedDatabase } from '../../../libs/node/src/database/supported-database.js';
+import { type SupportedDatabase, workerNodeTableSql } from '@raindrop/node';
 import { openDisposable, request } from '../../support/stores/open-disposable.js';
 import { workerNodeTableMigration } from '@raindrop/typeorm';
-import { workerNodeTableSql } from '../../../libs/node/src/worker-node-table/worker-node-table.js';
 
 const TABLE = 'raindrop_worker_node';
 

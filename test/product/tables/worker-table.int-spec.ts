@@ -3,11 +3,8 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { openStore, takeRow } from '../../support/stores/open-store.js';
 import { originalInsertSql, originalTableSql, originalTakeSql } from '../../support/stores/original-table.js';
 import { kindsInTurn, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
-import { TableMissingError } from '../../../libs/node/src/tables/prepare-table.js';
-import type { SupportedDatabase } from '../../../libs/node/src/database/supported-database.js';
-import type { SqlWorkerStore } from '../../../libs/node/src/worker-table/sql-worker-store.js';
+import { TableMissingError, type SupportedDatabase, workerTableSql } from '@raindrop/node';
 import { workerTableMigration } from '@raindrop/typeorm';
-import { workerTableSql } from '../../../libs/node/src/worker-table/worker-table.js';
 import { onFreshDatabase } from '../../support/stores/fresh-database.js';
 
 const RANGE = { min: 1, max: 4 };
@@ -17,7 +14,10 @@ describe.each(kindsInTurn(__filename))('the worker table on %s', (kind) => {
   let admin: DataSource;
   const stores = onFreshDatabase(kind, (...given) => ([database, admin] = given));
 
-  function open(options: Parameters<typeof openStore>[1] = {}, dataSource = database.options): SqlWorkerStore {
+  function open(
+    options: Parameters<typeof openStore>[1] = {},
+    dataSource = database.options,
+  ): ReturnType<typeof openStore> {
     const store = openStore(dataSource, options);
     stores.push(store);
     return store;
@@ -27,7 +27,7 @@ describe.each(kindsInTurn(__filename))('the worker table on %s', (kind) => {
     for (const statement of statements) await admin.query(statement);
   }
 
-  async function expectUsable(store: SqlWorkerStore, rows = 4): Promise<void> {
+  async function expectUsable(store: ReturnType<typeof openStore>, rows = 4): Promise<void> {
     await store.prepare(RANGE);
     await store.rememberLayout('1@0:t41.w10.s12');
     expect(await takeRow(store, 2)).toBe(true);

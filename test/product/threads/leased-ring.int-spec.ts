@@ -1,5 +1,5 @@
 import { IdService, RaindropModule } from '@raindrop/nestjs';
-import { openSharedIds, sharedIdRing } from '../../../libs/node/src/threads/thread-ring.js';
+import { openSharedIds, sharedIdRing } from '@raindrop/node/threads';
 import { repeatedAmong } from '../../support/processes/repeated.js';
 import { startApp, typeorm } from '../../support/module/module-fixture.js';
 import { testDatabase } from '../../support/servers/test-databases.js';

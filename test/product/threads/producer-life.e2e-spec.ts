@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import type { SharedIdRingHandle } from '@raindrop/core';
 import type { SharedIds } from '@raindrop/core/internal';
 import { createTestIdService } from '@raindrop/nestjs/testing';
-import { openSharedIds, sharedIdRing } from '../../../libs/node/src/threads/thread-ring.js';
+import { openSharedIds, sharedIdRing } from '@raindrop/node/threads';
 import { forkScript } from '../../support/processes/forked.js';
 import { until } from '../../support/until.js';
 import type { ProducerTask } from './producer-script.js';

@@ -160,7 +160,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return this.connection()?.inTransaction === false;',
     replace: 'return false;',
     tier: 1,
-    spec: 'test/product/tables/transactions-on-a-full-disk.int-spec.ts',
+    spec: 'libs/typeorm/src/business-number/transactions-on-a-full-disk.int-spec.ts',
     test: 'frees a query runner that was stuck before our first call',
   },
   {
@@ -430,7 +430,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (echo !== request) {',
     replace: 'if (false) {',
     tier: 1,
-    spec: 'test/product/remote/http-answers.int-spec.ts',
+    spec: 'libs/node/src/remote/http-answers.int-spec.ts',
     test: 'Of an answer nothing is used that names another request',
   },
   {

@@ -1,6 +1,3 @@
-import { Test } from '@nestjs/testing';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { RaindropModule } from '@raindrop/nestjs';
 import { Column, DataSource, Entity, EntitySchema, ManyToOne, type DataSourceOptions, type Relation } from 'typeorm';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { GeneratedSnowflake, snowflakeColumn } from './generated-snowflake.decorator.js';
@@ -104,25 +101,6 @@ describe.each(databaseKinds)('Tables that TypeORM would synchronize on %s', (kin
     await dataSource.synchronize(true);
     expect(await rows()).toEqual([]);
     await dataSource.destroy();
-  });
-
-  it("keep them at Nest's start with the README's four lines", async () => {
-    await orders(auto);
-    const started = Test.createTestingModule({
-      imports: [
-        TypeOrmModule.forRoot({
-          ...database.options,
-          entities: [Order],
-          synchronize: true,
-          retryAttempts: 1,
-        }),
-        RaindropModule.forRoot(),
-      ],
-    })
-      .setLogger({ log: () => undefined, warn: () => undefined, error: () => undefined })
-      .compile();
-    expect(await failure(started)).toMatchObject({ errorCode: 'UNMIGRATED_TABLE' });
-    expect(await rows()).toEqual(kept);
   });
 
   it('keep UUIDs, and keys of an EntitySchema', async () => {

@@ -3,7 +3,7 @@ import { openEngine } from '../../../libs/node/src/engines/open-engine.js';
 import { IdService } from '../../../libs/node/src/id-service.js';
 import { resolveServiceOptions } from '../../../libs/node/src/options/resolve-options.js';
 import type { ServiceOptions } from '../../../libs/node/src/options/service-options.js';
-import { SILENT } from '../../support/module/start-app.js';
+import { SILENT } from '../module/start-app.js';
 
 const BITS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 };
 

@@ -1,17 +1,17 @@
-import { FlakyProxy } from '../../support/proxies/flaky-proxy.js';
-import { openStore } from '../../support/stores/open-store.js';
-import { OPTIONS } from '../../support/module/module-fixture.js';
-import { startVolatileRedis } from '../../support/redis/volatile-redis.js';
-import { databaseKinds, testDatabase } from '../../support/servers/test-databases.js';
-import { until } from '../../support/until.js';
-import { redisWorkers } from '../../../libs/node/src/redis/worker-store/redis-workers.js';
-import { resolveSnowflakeOptions } from '../../../libs/node/src/options/resolve-options.js';
-import type { SnowflakeModuleOptions } from '../../../libs/node/src/options/service-options.js';
-import { systemPorts } from '../../../libs/node/src/system/system-ports.js';
-import { openWorker } from '../../../libs/node/src/workers/open-worker.js';
-import { fenceWorkers } from '../../../libs/node/src/workers/fence-workers.js';
-import { readWorkers } from '../../../libs/node/src/workers/read-workers.js';
-import { overBothPorts, sqlDatabase } from '../../support/stores/sql-database.js';
+import { FlakyProxy } from '../../../../test/support/proxies/flaky-proxy.js';
+import { openStore } from '../../../../test/support/stores/open-store.js';
+import { OPTIONS } from '../../../../test/support/module/module-fixture.js';
+import { startVolatileRedis } from '../../../../test/support/redis/volatile-redis.js';
+import { databaseKinds, testDatabase } from '../../../../test/support/servers/test-databases.js';
+import { until } from '../../../../test/support/until.js';
+import { redisWorkers } from '../redis/worker-store/redis-workers.js';
+import { resolveSnowflakeOptions } from '../options/resolve-options.js';
+import type { SnowflakeModuleOptions } from '../options/service-options.js';
+import { systemPorts } from '../system/system-ports.js';
+import { openWorker } from './open-worker.js';
+import { fenceWorkers } from './fence-workers.js';
+import { readWorkers } from './read-workers.js';
+import { overBothPorts, sqlDatabase } from '../../../../test/support/stores/sql-database.js';
 
 /** Bytes of what a connection says: nothing, a part of the greetings, all but the answer, a part of that. */
 const SILENT_AFTER = [0, 60, 120, 200, 300, 400, 500, 600, 800, 1_000];

@@ -1,12 +1,8 @@
 import { createLayout, Layout, type PrefetchOptions } from '@raindrop/core';
 import { PrefetchedIds, prefetchOptions, resolveOptions } from '@raindrop/core/internal';
-import { settle, VirtualTime } from '../../support/engine/virtual-time.js';
-import {
-  type RemoteAnswer,
-  RemoteBatchSource,
-  type RemoteTransport,
-} from '../../../libs/node/src/remote/remote-batch-source.js';
-import { RemoteIdsRefusedError } from '../../../libs/node/src/remote/remote-errors.js';
+import { settle, VirtualTime } from '../../../../test/support/engine/virtual-time.js';
+import { type RemoteAnswer, RemoteBatchSource, type RemoteTransport } from './remote-batch-source.js';
+import { RemoteIdsRefusedError } from './remote-errors.js';
 
 const NOW = Date.parse('2026-01-01');
 const at = (startTimeStamp: string): Layout =>

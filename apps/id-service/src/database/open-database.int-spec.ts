@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
-import type { ServiceDatabase } from '../../../apps/id-service/src/database/open-database.js';
-import { dataSourceOptions, openDatabase } from '../../../apps/id-service/src/database/open-database.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
+import type { ServiceDatabase } from './open-database.js';
+import { dataSourceOptions, openDatabase } from './open-database.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 
 describe.each(databaseKinds)('openDatabase on %s', (kind) => {
   let database: TestDatabase;

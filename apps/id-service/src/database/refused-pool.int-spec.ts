@@ -1,10 +1,10 @@
 import type { DataSource } from 'typeorm';
-import type { ServiceDatabase } from '../../../apps/id-service/src/database/open-database.js';
-import { dataSourceOptions, openDatabase } from '../../../apps/id-service/src/database/open-database.js';
-import { ENDINGS, RefusingProxy } from '../../support/proxies/refusing-proxy.js';
-import { refusalsOf } from '../../support/proxies/refusals.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
-import { until } from '../../support/until.js';
+import type { ServiceDatabase } from './open-database.js';
+import { dataSourceOptions, openDatabase } from './open-database.js';
+import { ENDINGS, RefusingProxy } from '../../../../test/support/proxies/refusing-proxy.js';
+import { refusalsOf } from '../../../../test/support/proxies/refusals.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { until } from '../../../../test/support/until.js';
 
 /** More than the pool has connections. */
 const MANY = 25;

@@ -1,17 +1,13 @@
 import { presets, type LeaseOptions, type PastIds } from '@raindrop/core';
 import { Redis } from 'ioredis';
-import { startVolatileRedis } from '../../support/redis/volatile-redis.js';
-import type { PrivateServer } from '../../support/servers/private-server.js';
-import type { IdService } from '../../../libs/node/src/id-service.js';
-import { openIdService } from '../../../libs/node/src/open-id-service.js';
-import { fenceWorkers } from '../../../libs/node/src/workers/fence-workers.js';
-import { openBackfill } from '../../../libs/node/src/workers/open-backfill.js';
-import { readWorkers } from '../../../libs/node/src/workers/read-workers.js';
-import {
-  initRedisWorkers,
-  redisWorkers,
-  redisWorkersOf,
-} from '../../../libs/node/src/redis/worker-store/redis-workers.js';
+import { startVolatileRedis } from '../../../../../test/support/redis/volatile-redis.js';
+import type { PrivateServer } from '../../../../../test/support/servers/private-server.js';
+import type { IdService } from '../../id-service.js';
+import { openIdService } from '../../open-id-service.js';
+import { fenceWorkers } from '../../workers/fence-workers.js';
+import { openBackfill } from '../../workers/open-backfill.js';
+import { readWorkers } from '../../workers/read-workers.js';
+import { initRedisWorkers, redisWorkers, redisWorkersOf } from './redis-workers.js';
 
 const LAYOUT = { timeUnit: 'second', startTimeStamp: '2024-01-01', timeStampLength: 33, workIdLength: 10 } as const;
 

@@ -1,21 +1,21 @@
 import type { LeaseOptions } from '@raindrop/core';
 import { DataSource } from 'typeorm';
-import { openStore, takeRow } from '../../support/stores/open-store.js';
+import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
 import {
   originalFreeSql,
   originalInsertSql,
   originalSameCodeSql,
   originalTableSql,
   originalTakeSql,
-} from '../../support/stores/original-table.js';
-import type { PrivateServer } from '../../support/servers/private-server.js';
-import { startMariadb } from '../../support/servers/private-servers.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
-import type { IdService } from '../../../libs/node/src/id-service.js';
-import { openIdService } from '../../../libs/node/src/open-id-service.js';
-import { workerIdentity } from '../../../libs/node/src/workers/open-worker.js';
-import type { SqlWorkerStore, SqlWorkerStoreOptions } from '../../../libs/node/src/worker-table/sql-worker-store.js';
-import { onFreshDatabase } from '../../support/stores/fresh-database.js';
+} from '../../../../test/support/stores/original-table.js';
+import type { PrivateServer } from '../../../../test/support/servers/private-server.js';
+import { startMariadb } from '../../../../test/support/servers/private-servers.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import type { IdService } from '../id-service.js';
+import { openIdService } from '../open-id-service.js';
+import { workerIdentity } from '../workers/open-worker.js';
+import type { SqlWorkerStore, SqlWorkerStoreOptions } from './sql-worker-store.js';
+import { onFreshDatabase } from '../../../../test/support/stores/fresh-database.js';
 
 const HOUR = 3_600_000;
 const RANGE = { min: 1, max: 5 };

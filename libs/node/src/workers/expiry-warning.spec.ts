@@ -1,8 +1,8 @@
 import { MemoryWorkerStore, MemoryWorkerTable, type Worker } from '@raindrop/core/internal';
 import type { LeaseEvent } from '@raindrop/core';
-import { VirtualTime } from '../../support/engine/virtual-time.js';
-import { resolveSnowflakeOptions } from '../../../libs/node/src/options/resolve-options.js';
-import { leaseWorker } from '../../../libs/node/src/workers/open-worker.js';
+import { VirtualTime } from '../../../../test/support/engine/virtual-time.js';
+import { resolveSnowflakeOptions } from '../options/resolve-options.js';
+import { leaseWorker } from './open-worker.js';
 
 const DAY_MS = 86_400_000;
 

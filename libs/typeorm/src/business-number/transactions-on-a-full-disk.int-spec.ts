@@ -1,14 +1,14 @@
 import Sqlite from 'better-sqlite3';
 import { join } from 'node:path';
 import { Column, DataSource, Entity, type DataSourceOptions, type EntityManager } from 'typeorm';
-import { snowflakeSource } from '../../support/module/snowflake-source.js';
-import { smallDisk, type SmallDisk } from '../../support/servers/small-disk.js';
-import { testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
-import { businessNumber } from '../../../libs/typeorm/src/business-number/business-number.js';
-import { prepareBusinessNumbers } from '../../../libs/typeorm/src/business-number/prepare-business-numbers.js';
-import { attachSnowflakes } from '../../../libs/typeorm/src/generated-snowflake/attach-snowflakes.js';
-import { GeneratedSnowflake } from '../../../libs/typeorm/src/generated-snowflake/generated-snowflake.decorator.js';
-import { transactionWithRetries } from '../../../libs/typeorm/src/business-number/transaction-with-retries.js';
+import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
+import { smallDisk, type SmallDisk } from '../../../../test/support/servers/small-disk.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { businessNumber } from './business-number.js';
+import { prepareBusinessNumbers } from './prepare-business-numbers.js';
+import { attachSnowflakes } from '../generated-snowflake/attach-snowflakes.js';
+import { GeneratedSnowflake } from '../generated-snowflake/generated-snowflake.decorator.js';
+import { transactionWithRetries } from './transaction-with-retries.js';
 
 /** Needs pages of its own. */
 const NOTE = 'x'.repeat(5_000);

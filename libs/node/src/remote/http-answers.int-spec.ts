@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { createLayout } from '@raindrop/core';
 import { openIdService } from '@raindrop/node';
-import { HttpTransport, remoteIds, remoteIdsHeaders } from '../../../libs/node/src/remote/remote-ids.js';
-import { systemPorts } from '../../../libs/node/src/system/system-ports.js';
-import { freePort } from '../../support/servers/free-port.js';
+import { HttpTransport, remoteIds, remoteIdsHeaders } from './remote-ids.js';
+import { systemPorts } from '../system/system-ports.js';
+import { freePort } from '../../../../test/support/servers/free-port.js';
 
 const KEY = 'a-key-that-stays-secret';
 const LAYOUT = createLayout(
