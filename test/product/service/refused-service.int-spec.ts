@@ -87,7 +87,7 @@ describe.each([
     const app = await start();
     const { begin, end } = refusal(title);
     await begin(account);
-    await app.close();
+    await expect(app.close()).resolves.toBeUndefined();
     await end(account);
   });
 

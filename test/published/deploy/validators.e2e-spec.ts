@@ -70,7 +70,9 @@ function lint(...files: readonly string[]): Promise<Ended> {
 beforeAll(() => void execFileSync(process.execPath, [join(ROOT, 'tools/install-once.mjs'), VALIDATORS], { cwd: ROOT }));
 
 describe('By the published schemas', () => {
-  it.each(MANIFESTS)('%s is a manifest of its kind', (path) => validate(readData<Manifest>(path)));
+  it.each(MANIFESTS)('%s is a manifest of its kind', (path) => {
+    expect(() => validate(readData<Manifest>(path))).not.toThrow();
+  });
 
   it('no manifest has a field that its kind does not have', async () => {
     const { code, stdout } = await compile(MANIFESTS.map((path) => readData<Manifest>(path)));

@@ -24,12 +24,14 @@ describe.each(databaseKinds)('testDatabase(%s)', (kind) => {
     await Promise.all(databases.map((database) => database.drop()));
   });
 
-  it('drops a database to which somebody is still connected', async () => {
+  it('drops a database to which a pool is still connected', async () => {
     const database = await testDatabase(kind);
     const source = await new DataSource({ ...database.options, entities: [] }).initialize();
     await source.query('CREATE TABLE drops (id bigint PRIMARY KEY)');
     await database.drop();
     await source.destroy();
+    await expect(readAgain(database)).rejects.toThrow();
+    await database.drop();
   });
 });
 

@@ -21,7 +21,7 @@ describe.each(databaseKinds)('openDatabase on %s', (kind) => {
   it('opens, however many begin at the same time on an empty database', async () => {
     const opened = await Promise.all(Array.from({ length: 8 }, open));
     for (const dataSource of opened) {
-      await dataSource.query('SELECT 1');
+      expect(await dataSource.query<object[]>('SELECT 1')).toHaveLength(1);
       await dataSource.destroy();
     }
   });

@@ -75,7 +75,7 @@ describe.each(databaseKinds.filter((kind) => kind !== 'sqlite'))(
         const proxy = await newProxy();
         const dataSource = await open(proxy);
         proxy.refuse(sayNo, ending);
-        await Promise.allSettled([askMuch(dataSource), dataSource.destroy()]);
+        await expect(Promise.allSettled([askMuch(dataSource), dataSource.destroy()])).resolves.toHaveLength(2);
         await allClosed(proxy);
       });
       await Promise.all(ends);

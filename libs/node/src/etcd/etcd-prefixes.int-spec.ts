@@ -62,8 +62,9 @@ describe('Tables of workers in one etcd, one prefix inside another', () => {
   });
 
   it('takes prefixes side by side, and one that only begins alike', async () => {
-    for (const prefix of ['a/b/', 'a/c/', 'a/bc/', 'b/']) await storeAt(prefix).prepare(ROWS);
-    for (const prefix of ['a/b/', 'a/c/', 'a/bc/', 'b/']) await storeAt(prefix).prepare(ROWS);
+    const prefixes = ['a/b/', 'a/c/', 'a/bc/', 'b/'];
+    for (const prefix of [...prefixes, ...prefixes]) await storeAt(prefix).prepare(ROWS);
+    for (const prefix of prefixes) expect((await storeAt(prefix).readTable()).rows).toHaveLength(3);
   });
 
   it('starts beside keys of an application that are called so', async () => {
@@ -107,7 +108,9 @@ describe('Tables of workers in one etcd, one prefix inside another', () => {
     await grant('wide', 'a/b/');
     await etcd.ask('/v3/auth/enable', {});
     try {
-      await storeAt('a/b/c/', { name: 'plain', password: 'x' }).prepare(ROWS);
+      const plain = storeAt('a/b/c/', { name: 'plain', password: 'x' });
+      await plain.prepare(ROWS);
+      expect((await plain.readTable()).rows).toHaveLength(3);
       // One key that it may not read hides no other one.
       await refused(storeAt('a/b/c/d/', { name: 'wide', password: 'x' }), / a\/b\/c\/ /);
     } finally {

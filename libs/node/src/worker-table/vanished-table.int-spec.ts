@@ -124,7 +124,7 @@ overPortsOfTier(() => {
       const ending = lost(service);
       await drop(...TABLES);
       await prepared();
-      await ending;
+      await expect(ending).resolves.toMatchObject({ reason: expect.any(String) as string });
     });
 
     if (kind !== 'sqlite') {
@@ -133,7 +133,7 @@ overPortsOfTier(() => {
         const ending = lost(service);
         await admin.destroy();
         await database.drop();
-        await ending;
+        await expect(ending).resolves.toMatchObject({ reason: expect.any(String) as string });
       });
     } else {
       it.each(['DELETE', 'WAL'])('with its file, whose journal is %s, ends its holder', async (journal) => {
@@ -143,9 +143,9 @@ overPortsOfTier(() => {
         await admin.destroy();
         const file = String(database.options.database);
         for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${file}${suffix}`, { force: true });
-        // Who comes now finds nothing, and begins.
+        // A service that starts now finds no table, and makes one.
         const newcomer = await serve();
-        await ending;
+        await expect(ending).resolves.toMatchObject({ reason: expect.any(String) as string });
         expect(existsSync(file)).toBe(true);
         expect(newcomer.nextId()).toBeGreaterThan(0n);
       });
@@ -280,7 +280,7 @@ overPortsOfTier(() => {
         const ending = lost(service);
         await drop(WORKERS);
         await run([original(TIME_TYPES[kind]!), `INSERT INTO ${WORKERS} (id, code) VALUES (1, 'go')`]);
-        await ending;
+        await expect(ending).resolves.toMatchObject({ reason: expect.any(String) as string });
       });
     });
 
@@ -289,7 +289,7 @@ overPortsOfTier(() => {
         const service = await serve();
         const waiting = barred(service);
         await drop(...TABLES);
-        await waiting;
+        await expect(waiting).resolves.toBeUndefined();
         expect(await barOf(await prepared())).toBeGreaterThan(REACH_MS - 60_000);
       });
 
@@ -306,7 +306,7 @@ overPortsOfTier(() => {
         await newcomer.prepare({ min: 1, max: 0 });
         await newcomer.readTable();
         await run(rowsSql({ min: id, max: id }));
-        await waiting;
+        await expect(waiting).resolves.toBeUndefined();
       });
     });
 
@@ -400,7 +400,7 @@ overPortsOfTier(() => {
         symlinkSync(join(dirname(file), 'next.sqlite'), `${link}.new`);
         renameSync(`${link}.new`, link);
         const newcomer = await serve({ dbConfig });
-        await ending;
+        await expect(ending).resolves.toMatchObject({ reason: expect.any(String) as string });
         expect(newcomer.nextId()).toBeGreaterThan(0n);
       });
     }

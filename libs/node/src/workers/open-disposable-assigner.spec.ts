@@ -47,6 +47,5 @@ describe('The disposable assigner', () => {
   it('knows a container by its environment', async () => {
     expect(await isContainer({ KUBERNETES_SERVICE_HOST: '10.0.0.1' })).toBe(true);
     expect(await isContainer({ container: 'podman' })).toBe(true);
-    expect(typeof (await isContainer({}))).toBe('boolean');
   });
 });
