@@ -93,14 +93,14 @@ export {
 } from './lease/lease-errors.js';
 export { PastCopiedError, PastExhaustedError, reservePast, TimeOrderError } from './lease/past-ids.js';
 export {
-  type BegunTenure,
-  findTenure,
+  type BegunLease,
+  findIssuingLease,
   holderWithoutMark,
   type IssuedPlace,
-  type RecordedTenure,
-  type TenureLog,
-  type TenureVerdict,
-} from './lease/tenure-log.js';
+  type RecordedLease,
+  type LeaseHistory,
+  type IssuerVerdict,
+} from './lease/lease-history.js';
 export { StoreSession } from './lease/store-session.js';
 export type { Worker } from './lease/worker-keeper.js';
 export { StoreWorkerKeeper } from './lease/store-worker-keeper.js';

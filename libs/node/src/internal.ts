@@ -51,7 +51,7 @@ export { type Table, type TableKind, createTable, dropTables } from './tables/ta
 export { WORKER_NODE_TABLE } from './worker-node-table/worker-node-table.js';
 export { workerRowsSql, WORKER_TABLE } from './worker-table/worker-table.js';
 export { historyTableOf, WORKER_HISTORY_TABLE } from './worker-table/worker-history.js';
-export { SqlTenureLog, type WorkerHistoryOptions } from './worker-table/sql-tenure-log.js';
+export { SqlLeaseHistory, type WorkerHistoryOptions } from './worker-table/sql-lease-history.js';
 export { readIssuers } from './workers/read-issuer.js';
 export { describeWorker } from './workers/read-workers.js';
 export { openWorkerStore } from './workers/open-worker-store.js';

@@ -60,7 +60,7 @@ describe.each(databaseKinds)('the worker history on %s', (kind) => {
       { environment: { RAINDROP_TEST_DATABASE: JSON.stringify(database.options) } },
     );
     const said = await child.says(/^\{.*\}$/m);
-    await until('the tenure to be recorded', async () => (await recorded()).length > before.length);
+    await until('the lease to be recorded', async () => (await recorded()).length > before.length);
     return { ...(JSON.parse(said[0]) as Recorded), child };
   }
 
@@ -93,13 +93,13 @@ describe.each(databaseKinds)('the worker history on %s', (kind) => {
 
   it('names no process for an ID that is older than the table', async () => {
     const ids = await open();
-    await until('the tenure to be recorded', async () => (await recorded()).length === 1);
+    await until('the lease to be recorded', async () => (await recorded()).length === 1);
     expect((await who(idAt(ids, Date.now() - 86_400_000))).finding).toBe('before-history');
   });
 
   it('names no process, and does not say that there was none, where a failover may have lost it', async () => {
     const ids = await open();
-    await until('the tenure to be recorded', async () => (await recorded()).length === 1);
+    await until('the lease to be recorded', async () => (await recorded()).length === 1);
     const [row] = await admin.query<Record<string, string | number>[]>(
       'SELECT * FROM soc_raindrop_worker WHERE id = 1',
     );
@@ -121,14 +121,14 @@ describe.each(databaseKinds)('the worker history on %s', (kind) => {
     const { pid } = process;
     const ids = await open({ serviceMaxWorkId: 2 });
     ids.nextId();
-    await until('the tenure to be recorded', async () => (await recorded()).length === 1);
+    await until('the lease to be recorded', async () => (await recorded()).length === 1);
     const lost = ids.workerId;
     Object.defineProperty(process, 'pid', { value: 99_999, configurable: true, writable: true });
     try {
       // The twin has renewed first.
       const taken = `version = version + 1, own_version = own_version + 1, token = 'twin', lease_until = ${Date.now() + 60_000}`;
       await admin.query(`UPDATE soc_raindrop_worker SET ${taken} WHERE id = ${lost}`);
-      await until('another tenure', async () => (await recorded()).length === 2);
+      await until('another lease', async () => (await recorded()).length === 2);
       const { finding, issuer } = await who(ids.nextId());
       expect([finding, issuer?.pid]).toEqual(['issued', 99_999]);
     } finally {
@@ -141,7 +141,7 @@ describe.each(databaseKinds)('the worker history on %s', (kind) => {
     const ids = await open();
     const id = String(ids.nextId());
     const none = await raindropHere(['who', id, '--url', url]);
-    await until('the tenure to be recorded', async () => (await recorded()).length === 1);
+    await until('the lease to be recorded', async () => (await recorded()).length === 1);
     expect([0, 1]).toContain(none.code);
     const { code, stdout } = await raindropHere(['who', id, '--url', url]);
     expect(code).toBe(0);
@@ -169,7 +169,7 @@ describe.each(databaseKinds)('the worker history on %s', (kind) => {
     expect(holder).not.toContain('tenure');
   });
 
-  it('deletes a tenure when the one after it began before the days that are kept', async () => {
+  it('deletes a lease when the one after it began before the days that are kept', async () => {
     const day = 86_400_000;
     await admin.query(workerHistoryTableSql(admin.options.type as never)[0]!);
     const first = await open();
@@ -178,14 +178,14 @@ describe.each(databaseKinds)('the worker history on %s', (kind) => {
     await second.close();
     await admin.query(`UPDATE ${TABLE} SET begun_ms = begun_ms - ${2 * day}`);
     const third = await open({ workerHistory: { keepDays: 1 } });
-    await until('the first tenure to be deleted', async () => (await recorded()).length === 2);
+    await until('the first lease to be deleted', async () => (await recorded()).length === 2);
     await third.close();
   });
 
   it('hides the host where hashCode hides it', async () => {
     const ids = await open({ hashCode: true });
     const id = ids.nextId();
-    await until('the tenure to be recorded', async () => (await recorded()).length === 1);
+    await until('the lease to be recorded', async () => (await recorded()).length === 1);
     expect(await who(id)).toMatchObject({ finding: 'issued', issuer: { host: '', pod: '', pid: process.pid } });
   });
 

@@ -45,12 +45,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'issuer-without-proof',
     breaks: 'A process is named as the issuer of an ID only where its own mark shows how far it was granted.',
-    file: 'libs/core/src/lease/tenure-log.ts',
-    find: 'each.tenure === tenure && reaches(each.reached)',
+    file: 'libs/core/src/lease/lease-history.ts',
+    find: 'each.leaseId === leaseId && reaches(each.reached)',
     replace: 'reaches(each.reached)',
     tier: 1,
-    spec: 'libs/core/src/lease/tenure-log.spec.ts',
-    test: 'the history of a worker id gives the IDs of a tenure that was not recorded to no other one',
+    spec: 'libs/core/src/lease/lease-history.spec.ts',
+    test: 'the history of a worker id gives the IDs of a lease that was not recorded to no other one',
   },
   {
     name: 'worker-row-without-token',

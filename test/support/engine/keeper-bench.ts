@@ -12,7 +12,7 @@ import type { LeaseContext } from '../../../libs/core/src/lease/lease-context.js
 import type { LeaseEvent } from '../../../libs/core/src/lease/worker-keeper.js';
 import { StoreWorkerKeeper } from '../../../libs/core/src/lease/store-worker-keeper.js';
 import { type LeaseOptions, resolveLeaseOptions } from '../../../libs/core/src/lease/lease-options.js';
-import type { TenureLog } from '../../../libs/core/src/lease/tenure-log.js';
+import type { LeaseHistory } from '../../../libs/core/src/lease/lease-history.js';
 import { StoreSession } from '../../../libs/core/src/lease/store-session.js';
 import type { Clock } from '../../../libs/core/src/ports.js';
 import { VirtualTime } from './virtual-time.js';
@@ -90,8 +90,8 @@ export interface KeeperBenchOptions {
   lease?: LeaseOptions;
   generator?: GeneratorOptions;
   code?: string;
-  /** Where its tenures are recorded. */
-  tenures?: TenureLog;
+  /** Where its leases are recorded. */
+  history?: LeaseHistory;
   /** False: the keeper does not learn what was issued. */
   reports?: boolean;
   /** What the generator reads in place of this host's clock. */
@@ -141,7 +141,7 @@ export class KeeperBench {
       identity: { code: options.code ?? 'a code', holder: 'a host', timeUnit: 1 },
       session: new StoreSession(this.store, timers, lease.opTimeoutMs),
       ports: { clock, monotonic, timers, randomness, processId: () => this.processId },
-      tenures: options.tenures,
+      history: options.history,
     };
     this.keeper = new StoreWorkerKeeper(this.context);
     this.keeper.onEvent((event) => this.events.push(event));

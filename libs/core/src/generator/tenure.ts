@@ -7,14 +7,7 @@ import type { RaindropError } from '../raindrop-error.js';
  * 101 to 200. The implementation guarantees that no other process was ever granted one of them, and that no other
  * process ever will be. A service of `@raindrop/node` puts a generator and the keeper of a worker id together.
  *
- * The words of this house:
- *
- * - **Tenure**: what the generator asks. Its number goes up with each worker id, and with each lease of the same one.
- * - **Lease**: the time for which a worker id is held, 60 s by default; each renewal begins it anew.
- * - **Worker**: a tenure with a start, a status, events and an end, as a service uses it.
- * - **Keeper**: the worker that renews leases, and acquires another worker id after a loss.
- * - **Reservation**: the positions that a lease may issue, the sum of its grants.
- * - **Grant**: the positions that one write of the row adds, such as those of the next 65 s.
+ * Tenure, lease, worker, keeper, reservation and grant: CONTRIBUTING.md has the words, and one lease in time.
  */
 export interface Tenure {
   /** The worker id of the present tenure; meaningless while `admit` refuses. */

@@ -4,7 +4,7 @@ import type { Clock, MonotonicClock, Randomness, Timers } from '../ports.js';
 import { ClockSkewError } from './lease-errors.js';
 import type { ResolvedLeaseOptions } from './lease-options.js';
 import type { StoreSession } from './store-session.js';
-import { holderWithMark, type TenureLog, type TenureMark } from './tenure-log.js';
+import { holderWithMark, type LeaseHistory, type LeaseMark } from './lease-history.js';
 import type { Odometer, WorkerWrite } from './worker-store.js';
 
 /** The clocks, timers and randomness that a keeper of worker ids uses. */
@@ -42,9 +42,9 @@ export interface LeaseContext {
   /** The row is to issue at times of the past; undefined: from now on. */
   readonly past?: PastRange | undefined;
   /** Records each lease of a row; left out where no history is kept. */
-  readonly tenures?: TenureLog | undefined;
+  readonly history?: LeaseHistory | undefined;
   /** The mark of the present lease in that history. */
-  readonly tenure?: TenureMark;
+  readonly mark?: LeaseMark;
 }
 
 /** A stretch of the past, both ends included, Unix ms. */
@@ -53,16 +53,16 @@ export interface PastRange {
   readonly toMs: number;
 }
 
-/** The context of the next tenure: the next process reads from the row which tenure came before. */
+/** The context of the next lease: the next process reads from the row which lease came before. */
 export function markedContext(ctx: LeaseContext): LeaseContext {
   const { identity, ports } = ctx;
-  const tenure = ports.randomness.token();
+  const leaseId = ports.randomness.token();
   const processId = ports.processId();
   const isOurs = (): boolean => ports.processId() === processId;
-  const marked = holderWithMark(identity.holder, tenure);
+  const marked = holderWithMark(identity.holder, leaseId);
   return {
     ...ctx,
-    tenure: { tenure, isOurs },
+    mark: { leaseId, isOurs },
     identity: {
       ...identity,
       get holder() {

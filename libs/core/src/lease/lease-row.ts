@@ -1,7 +1,7 @@
 import type { Lane, PerLane } from '../generator/tenure.js';
 import { type LeaseContext, writeOf } from './lease-context.js';
 import type { Grant } from './reservation.js';
-import { holderWithoutMark } from './tenure-log.js';
+import { holderWithoutMark } from './lease-history.js';
 import type { Odometer, WorkerRow } from './worker-store.js';
 
 /** A write that was sent; its outcome may be unknown. */

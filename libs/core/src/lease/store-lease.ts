@@ -8,7 +8,7 @@ import { ClockSkewError, DatabaseRegressionError, ForeignTimeZoneError } from '.
 import { type LeaseRow, releaseRow, type SentWrite } from './lease-row.js';
 import { IssueRate, type Grant, type Reservation } from './reservation.js';
 import { checkForeignTimes } from './store-session.js';
-import { type BegunTenure, begunTenure } from './tenure-log.js';
+import { type BegunLease, begunLease } from './lease-history.js';
 import type { Lease, KeeperHooks, HighestIssued } from './worker-keeper.js';
 import { isHeld, type WorkerRow } from './worker-store.js';
 
@@ -25,7 +25,7 @@ export class StoreLease implements Lease {
   private readonly leaseRow: LeaseRow;
   private readonly rate: IssueRate;
   /** What a history records of this lease's begin; undefined where none is kept. */
-  readonly begun: BegunTenure | undefined;
+  readonly begun: BegunLease | undefined;
 
   constructor(
     private readonly ctx: LeaseContext,
@@ -37,18 +37,18 @@ export class StoreLease implements Lease {
     this.clockOffsetMs = acquired.clockOffsetMs;
     this.rate = new IssueRate(ctx.ports.monotonic);
     this.admission = new Admission(ctx.ports, ctx.options, acquired.sentMs, acquired.trusted);
-    if (ctx.tenure !== undefined) {
+    if (ctx.mark !== undefined) {
       const { leaseRow, reservation, found, trusted } = acquired;
       // A clock that goes back further than this makes IDs that the history names no process for.
       const earliestMs = trusted.wallMs - ctx.options.maxClockSkewMs;
       const { layout } = ctx.resolved;
-      this.begun = begunTenure(layout, ctx.tenure, leaseRow, { start: reservation.base, found, earliestMs });
+      this.begun = begunLease(layout, ctx.mark, leaseRow, { start: reservation.base, found, earliestMs });
     }
   }
 
   /** False in a copy of the process that has acquired the row. */
   get isOriginal(): boolean {
-    return this.ctx.tenure?.isOurs() !== false;
+    return this.ctx.mark?.isOurs() !== false;
   }
 
   get workerId(): number {
@@ -148,7 +148,7 @@ export class StoreLease implements Lease {
           : reservation.releasedOdometers(highestIssued())),
       onExecuted: (sent) => reservation.apply(sent.grant),
     });
-    if (isReleased && this.begun !== undefined && this.isOriginal) this.ctx.tenures?.end(this.begun, odometers);
+    if (isReleased && this.begun !== undefined && this.isOriginal) this.ctx.history?.end(this.begun, odometers);
     return isReleased;
   }
 

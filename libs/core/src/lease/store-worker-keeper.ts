@@ -80,16 +80,16 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
   }
 
   protected async acquireLease(): Promise<StoreLease> {
-    const ctx = this.ctx.tenures === undefined ? this.ctx : markedContext(this.ctx);
+    const ctx = this.ctx.history === undefined ? this.ctx : markedContext(this.ctx);
     return new StoreLease(ctx, await acquireRow(ctx), this.hooks);
   }
 
-  /** IDs can be issued before the tenure is recorded, and whether or not it can be. */
+  /** IDs can be issued before the lease is recorded, and whether or not it can be. */
   protected override async beginLease(lease: StoreLease): Promise<void> {
     await super.beginLease(lease);
     const { begun } = lease;
     // A copy of this process has begun nothing.
-    if (begun !== undefined && lease.isOriginal) this.ctx.tenures?.begin(begun);
+    if (begun !== undefined && lease.isOriginal) this.ctx.history?.begin(begun);
   }
 
   /** No further step is tried, and the one under way has little time left. */
@@ -101,7 +101,7 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
   }
 
   protected override async disconnect(): Promise<void> {
-    await Promise.all([this.ctx.session.close(), this.ctx.tenures?.close()]);
+    await Promise.all([this.ctx.session.close(), this.ctx.history?.close()]);
   }
 
   private async runStart(): Promise<void> {

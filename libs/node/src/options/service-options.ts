@@ -26,7 +26,7 @@ import { type CommonModuleOptions, commonOptions, readCodes, readTableName } fro
 
 /** The history of worker ids. */
 export const workerHistoryOptions = {
-  /** How many days a tenure is kept after the next one began. @range 1-3,650 @defaultValue 90 */
+  /** How many days a lease is kept after the next one began. @range 1-3,650 @defaultValue 90 */
   keepDays: integer({ min: 1, max: 3_650, default: 90 }),
 };
 
@@ -59,7 +59,7 @@ export const snowflakeOptions = {
   clock: oneOf(['turn', 'exact'], { default: 'turn', readBy: 'ownWorker' }),
   /**
    * Record in a table which process held which worker id: `raindrop who <id>` then names the process that issued an ID.
-   * Rows are deleted `keepDays` after the next tenure of their worker id began: docs/operations.md.
+   * Rows are deleted `keepDays` after the next lease of their worker id began: docs/operations.md.
    * @range true, false, `{ keepDays }` with 1-3,650 (default 90) @defaultValue false
    */
   workerHistory: switchable(workerHistoryOptions, { readBy: 'database' }),

@@ -1,5 +1,5 @@
 import type { Odometer, PerLane } from '@raindrop/core';
-import type { BegunTenure, RecordedTenure } from '@raindrop/core/internal';
+import type { BegunLease, RecordedLease } from '@raindrop/core/internal';
 import {
   bindings,
   type ColumnDefinition,
@@ -15,7 +15,7 @@ import { type Table, type TableKind, tableSql } from '../tables/table-kind.js';
 import { WORKER_TABLE } from './worker-table.js';
 
 /** The process that holds a worker id, as the history names it. A text is '' when it is not known, or is hidden. */
-export interface TenureProcess {
+export interface HolderProcess {
   /** The name of the service; `default` where it has none. */
   readonly service: string;
   readonly host: string;
@@ -26,25 +26,28 @@ export interface TenureProcess {
   readonly code: string;
 }
 
-/** A tenure as a row of the history. */
-export type HistoryRow = RecordedTenure &
-  TenureProcess & { readonly begunMs: number; readonly endedMs: number | undefined };
+/** A lease as a row of the history. */
+export type HistoryRow = RecordedLease &
+  HolderProcess & { readonly begunMs: number; readonly endedMs: number | undefined };
 
 const TEXTS = { service: 128, host: 255, pod: 255, code: 128 } as const;
 
-/** The odometers of a row by column: where the tenure began, how far the one before reached, where it ended. */
+/** The odometers of a row by column: where the lease began, how far the one before reached, where it ended. */
 const PLACES = ['base', 'previous', 'end'] as const;
 
 const odometerColumns = (place: (typeof PLACES)[number]): string[] =>
   [0, 1].flatMap((lane) => [`${place}${lane}_ms`, `${place}${lane}_seq`]);
 
-/** A row for each tenure. */
+/** The column of a lease's ID. */
+export const LEASE_ID = 'tenure';
+
+/** A row for each lease. */
 export const WORKER_HISTORY_TABLE: TableKind = {
   name: 'workerHistory',
   title: 'table of the worker history',
   defaultName: `${WORKER_TABLE.defaultName}_history`,
   columns: [
-    { name: 'tenure', kind: { exact: 64 } },
+    { name: LEASE_ID, kind: { exact: 64 } },
     { name: 'worker_id', kind: 'bigint' },
     { name: 'layout', kind: { exact: 160 } },
     { name: 'version', kind: 'bigint' },
@@ -56,7 +59,7 @@ export const WORKER_HISTORY_TABLE: TableKind = {
     { name: 'begun_ms', kind: 'bigint' },
     { name: 'ended_ms', kind: 'bigint', defaultValue: '0' },
   ],
-  key: ['tenure'],
+  key: [LEASE_ID],
   indexes: ['worker_id', 'begun_ms'],
   options: 'tableOptions',
 };
@@ -71,7 +74,7 @@ export function historyTableOf({ schema, name }: TableName): TableName {
 }
 
 /**
- * Returns the statements that create the table of `workerHistory`. Raindrop runs the same ones when the first tenure
+ * Returns the statements that create the table of `workerHistory`. Raindrop runs the same ones when the first lease
  * is recorded; an operator may run them by hand before.
  *
  * @param tableName the worker table's, `table` or `schema.table`, by default `soc_raindrop_worker`
@@ -90,16 +93,16 @@ const odometersAs = (place: (typeof PLACES)[number], [first, second]: PerLane<Od
   return Object.fromEntries(odometerColumns(place).map((column, index) => [column, values[index]!]));
 };
 
-/** The begin of a tenure, by the database's clock. */
-export function insertTenure({ dialect, name }: Table, begun: BegunTenure, process: TenureProcess): Statement {
-  const { tenure, workerId, layout, version, base, previous } = begun;
+/** The begin of a lease, by the database's clock. */
+export function insertLease({ dialect, name }: Table, begun: BegunLease, process: HolderProcess): Statement {
+  const { leaseId, workerId, layout, version, base, previous } = begun;
   const texts = Object.entries(TEXTS).map(([column, length]) => [
     column,
     [...process[column as keyof typeof TEXTS]].slice(0, length).join(''),
   ]);
   const columns: Columns = {
-    ...{ tenure, worker_id: workerId, layout, version },
-    ...{ previous: previous.tenure, previous_released: previous.released ? 1 : 0 },
+    ...{ [LEASE_ID]: leaseId, worker_id: workerId, layout, version },
+    ...{ previous: previous.leaseId, previous_released: previous.released ? 1 : 0 },
     ...odometersAs('base', base),
     ...odometersAs('previous', previous.reached),
     ...(Object.fromEntries(texts) as Columns),
@@ -111,22 +114,22 @@ export function insertTenure({ dialect, name }: Table, begun: BegunTenure, proce
   return { sql: `INSERT INTO ${quoteTable(dialect, name)} (${names.join(', ')}) VALUES (${row.join(', ')})`, values };
 }
 
-/** The end of a tenure, with the odometers that its release has left. */
-export function updateEnd({ dialect, name }: Table, begun: BegunTenure, end: PerLane<Odometer>): Statement {
-  const { tenure, workerId, version } = begun;
+/** The end of a lease, with the odometers that its release has left. */
+export function updateEnd({ dialect, name }: Table, begun: BegunLease, end: PerLane<Odometer>): Statement {
+  const { leaseId, workerId, version } = begun;
   const column = (each: string): string => dialect.quote(each);
   return statement(dialect, (value) => {
     const places = Object.entries(odometersAs('end', end)).map(([each, given]) => `${column(each)} = ${value(given)}`);
     const changes = [...places, `${column('ended_ms')} = ${dialect.nowMs}`].join(', ');
     // A copy of the process may have begun with the same mark on another row.
-    const conditions = Object.entries({ tenure, worker_id: workerId, version, ended_ms: 0 }).map(
+    const conditions = Object.entries({ [LEASE_ID]: leaseId, worker_id: workerId, version, ended_ms: 0 }).map(
       ([each, given]) => `${column(each)} = ${value(given)}`,
     );
     return `UPDATE ${quoteTable(dialect, name)} SET ${changes} WHERE ${conditions.join(' AND ')}`;
   });
 }
 
-/** Some of the tenures that ended, by the begin of the next one of their worker id, `keepMs` ago. */
+/** Some of the leases that ended, by the begin of the next one of their worker id, `keepMs` ago. */
 export function selectOutdated({ dialect, name }: Table, keepMs: number, atMost: number): Statement {
   const table = quoteTable(dialect, name);
   const column = (alias: string, each: string): string => `${alias}.${dialect.quote(each)}`;
@@ -139,19 +142,19 @@ export function selectOutdated({ dialect, name }: Table, keepMs: number, atMost:
       isOld('n'),
     ];
     const hasNext = `EXISTS (SELECT 1 FROM ${table} n WHERE ${next.join(' AND ')})`;
-    return `SELECT ${column('h', 'tenure')} FROM ${table} h WHERE ${old} AND ${hasNext} LIMIT ${atMost}`;
+    return `SELECT ${column('h', LEASE_ID)} FROM ${table} h WHERE ${old} AND ${hasNext} LIMIT ${atMost}`;
   });
 }
 
-export function deleteTenures({ dialect, name }: Table, tenures: readonly string[]): Statement {
+export function deleteLeases({ dialect, name }: Table, leaseIds: readonly string[]): Statement {
   return statement(dialect, (value) => {
-    const list = tenures.map(value).join(', ');
-    return `DELETE FROM ${quoteTable(dialect, name)} WHERE ${dialect.quote('tenure')} IN (${list})`;
+    const list = leaseIds.map(value).join(', ');
+    return `DELETE FROM ${quoteTable(dialect, name)} WHERE ${dialect.quote(LEASE_ID)} IN (${list})`;
   });
 }
 
-/** Every tenure of a worker id that is kept. */
-export function selectTenures({ dialect, name }: Table, workerId: number): Statement {
+/** Every lease of a worker id that is kept. */
+export function selectLeases({ dialect, name }: Table, workerId: number): Statement {
   const column = dialect.quote('worker_id');
   return {
     sql: `SELECT * FROM ${quoteTable(dialect, name)} WHERE ${column} = ${dialect.placeholder(1)}`,
@@ -159,8 +162,8 @@ export function selectTenures({ dialect, name }: Table, workerId: number): State
   };
 }
 
-/** A record as a tenure; undefined when it holds a value that Raindrop cannot have written: it then proves nothing. */
-export function readTenure(record: Readonly<Record<string, unknown>>): HistoryRow | undefined {
+/** A record as a lease; undefined when it holds a value that Raindrop cannot have written: it then proves nothing. */
+export function readLease(record: Readonly<Record<string, unknown>>): HistoryRow | undefined {
   const numbers = Object.fromEntries(NUMBERS.map((column) => [column, safeInteger(record[column])]));
   const texts = Object.fromEntries(TEXT_COLUMNS.map((column) => [column, record[column]]));
   const isReadable =
@@ -178,10 +181,10 @@ export function readTenure(record: Readonly<Record<string, unknown>>): HistoryRo
   };
   const endedMs = integer('ended_ms');
   return {
-    ...{ tenure: text('tenure'), workerId: integer('worker_id'), layout: text('layout'), version: integer('version') },
+    ...{ leaseId: text(LEASE_ID), workerId: integer('worker_id'), layout: text('layout'), version: integer('version') },
     base: odometers('base'),
     previous: {
-      tenure: text('previous'),
+      leaseId: text('previous'),
       reached: odometers('previous'),
       released: integer('previous_released') === 1,
     },

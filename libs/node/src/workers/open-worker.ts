@@ -10,7 +10,7 @@ import {
   RestartWait,
   StoreSession,
   StoreWorkerKeeper,
-  type TenureLog,
+  type LeaseHistory,
   type Worker,
 } from '@raindrop/core/internal';
 import {
@@ -39,7 +39,7 @@ import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
 import { DEFAULT_SERVICE } from '../ports/logger.js';
 import type { ReservingAssigner, WorkerSource } from '../ports/worker.js';
 import { FileWorkerStore, stateFileLease } from '../state-file/file-worker-store.js';
-import { SqlTenureLog } from '../worker-table/sql-tenure-log.js';
+import { SqlLeaseHistory } from '../worker-table/sql-lease-history.js';
 import { makeAssigner, type MakeCustom } from './make-assigner.js';
 import { openReservingStore } from './open-worker-store.js';
 
@@ -121,7 +121,7 @@ function openLeased(
       store,
       ports,
       isFirstLayout: found?.isFirst ?? false,
-      tenures: use === 'database' ? historyOf(context) : undefined,
+      history: use === 'database' ? historyOf(context) : undefined,
     },
   );
   worker.onEvent(onEvent);
@@ -129,7 +129,7 @@ function openLeased(
 }
 
 /** The history of a service with the option `workerHistory`. */
-function historyOf({ options, database: ofApplication, service, onEvent }: WorkerContext): TenureLog | undefined {
+function historyOf({ options, database: ofApplication, service, onEvent }: WorkerContext): LeaseHistory | undefined {
   const { workerHistory, tableName, autoCreateTable, hashCode, layout, lease } = options;
   if (workerHistory === undefined) return undefined;
   const warn = (message: string): void => onEvent({ type: 'warning', message });
@@ -139,7 +139,7 @@ function historyOf({ options, database: ofApplication, service, onEvent }: Worke
     return undefined;
   }
   const { code } = workerIdentity({ ...options, ...lease, unitMs: layout.layout.unitMs });
-  return new SqlTenureLog(database, {
+  return new SqlLeaseHistory(database, {
     ...{ tableName, autoCreateTable, opTimeoutMs: lease.opTimeoutMs, keepDays: workerHistory.keepDays, warn },
     process: () => ({
       service: service ?? DEFAULT_SERVICE,
@@ -164,17 +164,17 @@ interface LeaseSurroundings {
   readonly ports: LeasePorts;
   readonly isFirstLayout?: boolean;
   /** Where each lease is recorded; left out where no history is kept. */
-  readonly tenures?: TenureLog | undefined;
+  readonly history?: LeaseHistory | undefined;
 }
 
 /** Makes the keeper of a worker id that is leased from a store; the keeper closes the store. */
 export function leaseWorker(
   options: Pick<ResolvedSnowflakeOptions, 'layout' | 'lease' | 'servicePort' | 'hashCode'>,
-  { store, ports, isFirstLayout = false, tenures }: LeaseSurroundings,
+  { store, ports, isFirstLayout = false, history }: LeaseSurroundings,
 ): StoreWorkerKeeper {
   const { layout: resolved, lease } = options;
   return new StoreWorkerKeeper({
-    ...{ resolved, isFirstLayout, ports, tenures },
+    ...{ resolved, isFirstLayout, ports, history },
     options: lease,
     identity: workerIdentity({ ...options, ...lease, unitMs: resolved.layout.unitMs }),
     session: new StoreSession(store, ports.timers, lease.opTimeoutMs),

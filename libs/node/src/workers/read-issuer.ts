@@ -3,7 +3,7 @@ import {
   believedFromMs,
   chooseLayout,
   DEFAULT_LAYOUT,
-  findTenure,
+  findIssuingLease,
   type IssuedPlace,
   PermanentError,
   wallClock,
@@ -20,8 +20,8 @@ import { saysGone } from '../tables/prepare-table.js';
 import {
   historyTableOf,
   type HistoryRow,
-  readTenure,
-  selectTenures,
+  readLease,
+  selectLeases,
   WORKER_HISTORY_TABLE,
 } from '../worker-table/worker-history.js';
 import { openWorkerStore } from './open-worker-store.js';
@@ -51,7 +51,7 @@ export interface IdIssuer {
  * The finding about an ID.
  *
  * - `issued`: only this process can have issued it.
- * - `not-recorded`: another process may have issued it, whose tenure was not recorded.
+ * - `not-recorded`: another process may have issued it, whose lease was not recorded.
  * - `before-history`: the history of its worker id begins later.
  * - `never-issued`: its worker id was never granted so far.
  * - `other-layout`: its end bits are not those of the layout.
@@ -64,7 +64,7 @@ export interface IssuerView {
   readonly finding: IssuerFinding;
   /** Null unless the finding is `issued`. */
   readonly issuer: IdIssuer | null;
-  /** When the first tenure of this worker id began that is kept; null when none is. */
+  /** When the first lease of this worker id began that is kept; null when none is. */
   readonly historyBegins: Date | null;
 }
 
@@ -113,15 +113,15 @@ export async function readIssuers(
     const { layout } =
       resolved.withLayout === undefined ? resolved.layout : chooseLayout(table, DEFAULT_LAYOUT, resolved.lease);
     const parsed = ids.map((id) => parseId(layout, id));
-    const histories = await readTenures(resolved, database, new Set(parsed.map(({ workerId }) => workerId)));
+    const histories = await readLeases(resolved, database, new Set(parsed.map(({ workerId }) => workerId)));
     return parsed.map((id) => {
-      const tenures = histories.get(id.workerId)!;
-      const begun = tenures.map(({ begunMs }) => begunMs);
+      const leases = histories.get(id.workerId)!;
+      const begun = leases.map(({ begunMs }) => begunMs);
       const historyBegins = begun.length === 0 ? null : new Date(Math.min(...begun));
       if (id.endBits !== layout.endBitsValue) return { id, finding: 'other-layout', issuer: null, historyBegins };
       const row = [...rows, ...deleted].find((each) => each.id === id.workerId);
-      const found = findTenure(placeOf(id, layout), tenures, { row, nowMs, lostUntilMs });
-      const issuer = found.kind === 'issued' ? issuerOf(found.tenure, found.ending) : null;
+      const found = findIssuingLease(placeOf(id, layout), leases, { row, nowMs, lostUntilMs });
+      const issuer = found.kind === 'issued' ? issuerOf(found.lease, found.ending) : null;
       return { id, finding: found.kind, issuer, historyBegins };
     });
   } finally {
@@ -141,7 +141,7 @@ function issuerOf(
   return { service, host, pod, pid, code, begun: new Date(begunMs), ended, ending };
 }
 
-async function readTenures(
+async function readLeases(
   options: ResolvedSnowflakeOptions,
   ofApplication: SqlDatabase | undefined,
   workerIds: ReadonlySet<number>,
@@ -155,11 +155,11 @@ async function readTenures(
   try {
     const histories = new Map<number, HistoryRow[]>();
     for (const workerId of workerIds) {
-      const statement = selectTenures({ kind: WORKER_HISTORY_TABLE, dialect, name }, workerId);
+      const statement = selectLeases({ kind: WORKER_HISTORY_TABLE, dialect, name }, workerId);
       const { records } = await own.call((run) => execute(run, statement));
       histories.set(
         workerId,
-        records.map(readTenure).filter((each) => each !== undefined),
+        records.map(readLease).filter((each) => each !== undefined),
       );
     }
     return histories;

@@ -6,20 +6,20 @@ import {
 } from '../../../../test/support/engine/keeper-bench.js';
 import { SeededRandom } from '../../../../test/support/engine/seeded-random.js';
 import type { Lane, PerLane } from '../generator/tenure.js';
-import { type BegunTenure, findTenure, type RecordedTenure, type TenureLog } from './tenure-log.js';
+import { type BegunLease, findIssuingLease, type RecordedLease, type LeaseHistory } from './lease-history.js';
 import type { Odometer } from './worker-store.js';
 
 const ONE_ROW: KeeperBenchOptions = { layout: { serviceMaxWorkId: 1 } };
 
 /** What all processes of a test record, in one list, with the name of each. */
 class History {
-  tenures: (RecordedTenure & { readonly name: string })[] = [];
+  leases: (RecordedLease & { readonly name: string })[] = [];
 
-  of(name: string, { begins = true, ends = true } = {}): TenureLog {
+  of(name: string, { begins = true, ends = true } = {}): LeaseHistory {
     return {
-      begin: (begun: BegunTenure) => void (begins && this.tenures.push({ ...begun, name })),
-      end: ({ tenure }: BegunTenure, end: PerLane<Odometer>) => {
-        if (ends) this.tenures = this.tenures.map((each) => (each.tenure === tenure ? { ...each, end } : each));
+      begin: (begun: BegunLease) => void (begins && this.leases.push({ ...begun, name })),
+      end: ({ leaseId }: BegunLease, end: PerLane<Odometer>) => {
+        if (ends) this.leases = this.leases.map((each) => (each.leaseId === leaseId ? { ...each, end } : each));
       },
       close: () => Promise.resolve(),
     };
@@ -32,14 +32,18 @@ class History {
     const place = { layout, workerId, lane: clockBack as Lane, position: { tick, sequence } };
     const { database } = bench;
     const seen = { row: database.table.rows.get(workerId), nowMs: database.time.wall, lostUntilMs };
-    const ofWorker = this.tenures.filter((each) => each.workerId === workerId);
-    const found = findTenure(place, ofWorker, seen);
-    return found.kind === 'issued' ? `${found.tenure.name}, ${found.ending}` : found.kind;
+    const ofWorker = this.leases.filter((each) => each.workerId === workerId);
+    const found = findIssuingLease(place, ofWorker, seen);
+    return found.kind === 'issued' ? `${found.lease.name}, ${found.ending}` : found.kind;
   }
 }
 
-const started = (database: WorkerDatabase, tenures: TenureLog, more: KeeperBenchOptions = {}): Promise<KeeperBench> =>
-  KeeperBench.started({ ...ONE_ROW, ...more, layout: { ...ONE_ROW.layout, ...more.layout }, database, tenures });
+const started = (
+  database: WorkerDatabase,
+  history: LeaseHistory,
+  more: KeeperBenchOptions = {},
+): Promise<KeeperBench> =>
+  KeeperBench.started({ ...ONE_ROW, ...more, layout: { ...ONE_ROW.layout, ...more.layout }, database, history });
 
 /** kill -9; afterwards its row is free. */
 async function crash(bench: KeeperBench): Promise<void> {
@@ -113,7 +117,7 @@ describe('the history of a worker id', () => {
     expect(names(next)).toEqual(new Set(['C, held']));
   });
 
-  it('has a tenure for each lease of the same process', async () => {
+  it('has a lease for each lease of the same process', async () => {
     const bench = await started(database, history.of('A'));
     bench.issue();
     const pause = 200_000;
@@ -122,11 +126,11 @@ describe('the history of a worker id', () => {
     bench.store.comeBack();
     await bench.advance(pause);
     bench.issue();
-    expect(history.tenures).toHaveLength(2);
+    expect(history.leases).toHaveLength(2);
     expect(bench.issued.map((id) => history.who(bench, id))).toEqual(['A, released', 'A, held']);
   });
 
-  it('names no process for IDs that are older than its tenure', async () => {
+  it('names no process for IDs that are older than its lease', async () => {
     const elsewhere = await KeeperBench.started({ ...ONE_ROW, database: new WorkerDatabase('2026-01-01') });
     const first = await started(database, history.of('A'));
     expect(history.who(first, elsewhere.issue())).toBe('before-history');
@@ -165,26 +169,23 @@ describe('the history of a worker id', () => {
     expect(history.who(bench, id)).toBe('before-history');
   });
 
-  it.each([true, false])(
-    'names no process where a failover has lost the next tenure: end kept %s',
-    async (keepsEnd) => {
-      const first = await started(database, history.of('A', { ends: keepsEnd }));
-      first.issue();
-      await database.advance(5_000);
-      const former = database.snapshot();
-      await first.keeper.close();
-      await database.advance(100);
-      const second = await started(database, history.of('B', { begins: false }));
-      await database.advance(1_000);
-      const id = second.issue();
-      second.kill();
-      database.restore(former);
-      expect(history.who(second, id, database.time.wall + 200_000)).toBe('not-recorded');
-    },
-  );
+  it.each([true, false])('names no process where a failover has lost the next lease: end kept %s', async (keepsEnd) => {
+    const first = await started(database, history.of('A', { ends: keepsEnd }));
+    first.issue();
+    await database.advance(5_000);
+    const former = database.snapshot();
+    await first.keeper.close();
+    await database.advance(100);
+    const second = await started(database, history.of('B', { begins: false }));
+    await database.advance(1_000);
+    const id = second.issue();
+    second.kill();
+    database.restore(former);
+    expect(history.who(second, id, database.time.wall + 200_000)).toBe('not-recorded');
+  });
 
   it('names no process for the IDs of its copy', async () => {
-    const [original, copy] = await twins({ ...ONE_ROW, tenures: history.of('original') }, 1_000);
+    const [original, copy] = await twins({ ...ONE_ROW, history: history.of('original') }, 1_000);
     copy.processId = 2;
     copy.refusal();
     await copy.advance(100);
@@ -201,7 +202,7 @@ describe('the history of a worker id', () => {
     expect(history.who(bench, id)).toBe('before-history');
   });
 
-  it('gives the IDs of a tenure that was not recorded to no other one', async () => {
+  it('gives the IDs of a lease that was not recorded to no other one', async () => {
     for (const isClean of [true, false]) {
       history = new History();
       const all = new WorkerDatabase();
@@ -224,7 +225,7 @@ describe('the history of a worker id', () => {
     }
   });
 
-  it('names a process whose end was recorded, though the next tenure was not', async () => {
+  it('names a process whose end was recorded, though the next lease was not', async () => {
     const first = await started(database, history.of('A'));
     first.issue();
     await first.keeper.close();
@@ -237,7 +238,7 @@ describe('the history of a worker id', () => {
     expect(names(last, unrecorded)).toEqual(new Set(['not-recorded']));
   });
 
-  it('needs no end where the next tenure is recorded', async () => {
+  it('needs no end where the next lease is recorded', async () => {
     const first = await started(database, history.of('A', { ends: false }));
     first.issue();
     await first.keeper.close();
@@ -263,25 +264,25 @@ describe('the history of a worker id', () => {
   });
 
   it.each([true, false])(
-    'gives IDs that a failover lost to no other tenure, whether it lost the record (%p) or not',
+    'gives IDs that a failover lost to no other lease, whether it lost the record (%p) or not',
     async (losesRecord) => {
       const lease = { commitLossWindowMs: 300_000 };
-      const first = new KeeperBench({ ...ONE_ROW, lease, database, tenures: history.of('A') });
+      const first = new KeeperBench({ ...ONE_ROW, lease, database, history: history.of('A') });
       void first.keeper.start();
       await live(first, 310_000);
       first.issue();
       const past = database.snapshot();
       first.kill();
       await database.advance(2_000_000);
-      const second = new KeeperBench({ ...ONE_ROW, lease, database, tenures: history.of('B') });
+      const second = new KeeperBench({ ...ONE_ROW, lease, database, history: history.of('B') });
       void second.keeper.start();
       await live(second, 310_000);
       for (let each = 0; each < 100; each++) second.issue();
       second.kill();
       database.restore(past);
-      if (losesRecord) history.tenures = history.tenures.filter(({ name }) => name !== 'B');
+      if (losesRecord) history.leases = history.leases.filter(({ name }) => name !== 'B');
       await database.advance(2_000_000);
-      const third = new KeeperBench({ ...ONE_ROW, lease, database, tenures: history.of('C') });
+      const third = new KeeperBench({ ...ONE_ROW, lease, database, history: history.of('C') });
       void third.keeper.start();
       await live(third, 310_000);
       third.issue();
@@ -336,7 +337,7 @@ describe('the history of a worker id', () => {
     expect(database.row(1).holder).toBe('a host');
     await plain.keeper.close();
     const bench = await started(database, history.of('A'));
-    expect(database.row(1).holder).toBe(`a host, tenure ${history.tenures[0]!.tenure}`);
+    expect(database.row(1).holder).toBe(`a host, tenure ${history.leases[0]!.leaseId}`);
     await bench.keeper.close();
   });
 });

@@ -1,5 +1,5 @@
 import type { Odometer, PerLane } from '@raindrop/core';
-import { type BegunTenure, type TenureLog, withDeadline, DAY_MS } from '@raindrop/core/internal';
+import { type BegunLease, type LeaseHistory, withDeadline, DAY_MS } from '@raindrop/core/internal';
 import { DatabaseCallError } from '../database/database-errors.js';
 import { execute, type RunSql } from '../database/dialect.js';
 import { OwnDatabase } from '../database/own-database.js';
@@ -10,11 +10,12 @@ import { systemTimers } from '../system/system-ports.js';
 import { createMissing } from '../tables/prepare-table.js';
 import type { Table } from '../tables/table-kind.js';
 import {
-  deleteTenures,
+  deleteLeases,
   historyTableOf,
-  insertTenure,
+  insertLease,
+  LEASE_ID,
   selectOutdated,
-  type TenureProcess,
+  type HolderProcess,
   updateEnd,
   WORKER_HISTORY_TABLE,
 } from './worker-history.js';
@@ -25,10 +26,10 @@ export interface WorkerHistoryOptions {
   readonly autoCreateTable: boolean;
   /** The limit of connecting, of a statement and of a wait for a busy SQLite, ms. */
   readonly opTimeoutMs: number;
-  /** A tenure is deleted so many days after the next one of its worker id began. */
+  /** A lease is deleted so many days after the next one of its worker id began. */
   readonly keepDays: number;
   /** Asked at each begin: a copy of a process has another one. Must not throw. */
-  readonly process: () => TenureProcess;
+  readonly process: () => HolderProcess;
   /** Hears of a failure; of those after it again once a call has succeeded. */
   readonly warn: (message: string) => void;
 }
@@ -40,11 +41,11 @@ const CLOSE_MS = 1_000;
 const MOST_DELETED = 100;
 
 /**
- * Records tenures in a table beside the worker table. Each call has a connection of its own, apart from the lease's: a
- * table that is missing, locked or slow delays nothing. A call that fails is not made again; its tenure is then
+ * Records leases in a table beside the worker table. Each call has a connection of its own, apart from the lease's: a
+ * table that is missing, locked or slow delays nothing. A call that fails is not made again; its lease is then
  * incomplete, and its IDs are not recorded.
  */
-export class SqlTenureLog implements TenureLog {
+export class SqlLeaseHistory implements LeaseHistory {
   private readonly table: Table;
   private last: Promise<void> = Promise.resolve();
   private open: OwnDatabase | undefined;
@@ -60,20 +61,20 @@ export class SqlTenureLog implements TenureLog {
     this.table = { kind: WORKER_HISTORY_TABLE, dialect: dialectOf(database.type), name };
   }
 
-  begin(begun: BegunTenure): void {
+  begin(begun: BegunLease): void {
     const { table, options } = this;
     // Now: by the time it is recorded this process may be a copy of the one that has begun.
     const process = options.process();
     this.add(async (run) => {
       await createMissing(run, table, options);
-      await execute(run, insertTenure(table, begun, process));
+      await execute(run, insertLease(table, begun, process));
       const outdated = await execute(run, selectOutdated(table, options.keepDays * DAY_MS, MOST_DELETED));
-      const tenures = outdated.records.map(({ tenure }) => String(tenure));
-      if (tenures.length > 0) await execute(run, deleteTenures(table, tenures));
+      const leaseIds = outdated.records.map((record) => String(record[LEASE_ID]));
+      if (leaseIds.length > 0) await execute(run, deleteLeases(table, leaseIds));
     });
   }
 
-  end(begun: BegunTenure, end: PerLane<Odometer>): void {
+  end(begun: BegunLease, end: PerLane<Odometer>): void {
     this.add((run) => execute(run, updateEnd(this.table, begun, end)));
   }
 
