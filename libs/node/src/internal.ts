@@ -20,7 +20,13 @@ export { OwnDatabase } from './database/own-database.js';
 export { type ComparedColumn, comparedColumns } from './database/compared-columns.js';
 export { type ListedColumns, listedColumns } from './database/sql-tokens.js';
 export { guardSqliteDriver, sqliteDriverWarning, refuseUnfit, sqliteVersions } from './database/sqlite-versions.js';
-export { dialectOf, isFileDatabase, isSupportedDatabase, SUPPORTED_DATABASES } from './database/supported-database.js';
+export {
+  dialectOf,
+  isFileDatabase,
+  isSupportedDatabase,
+  saysGoneAnywhere,
+  SUPPORTED_DATABASES,
+} from './database/supported-database.js';
 export { parseTableName } from './database/table-name.js';
 export { databaseAddressesOf } from './drivers/database-settings.js';
 export { mysqlConnectionOf, type MysqlConnection } from './drivers/mysql-driver.js';

@@ -44,6 +44,11 @@ export function dialectOf(type: string, zone = '+00:00'): Dialect {
   return DIALECTS[type](zone);
 }
 
+/** Whether a driver's code and words say that a table or a column is not there. Each database has codes of its own. */
+export function saysGoneAnywhere(driverCode: string, reason: string): boolean {
+  return SUPPORTED_DATABASES.some((type) => dialectOf(type).isGone(driverCode, reason));
+}
+
 /** Whether a database of this type is a file that the process itself opens; false for types that are not supported. */
 export function isFileDatabase(type: unknown): boolean {
   return isSupportedDatabase(type) && !dialectOf(type).hasServers;
