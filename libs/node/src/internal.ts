@@ -15,12 +15,18 @@ export {
 export { driverCodeOf } from './database/database-errors.js';
 export { gaveWay } from './database/left-session.js';
 export { isInMemory, placeOf } from './database/application-database.js';
-export { type Dialect, quoteTable, type RunSql } from './database/dialect.js';
+export { type Dialect, type Family, quoteTable, type RunSql } from './database/dialect.js';
 export { OwnDatabase } from './database/own-database.js';
 export { type ComparedColumn, comparedColumns } from './database/compared-columns.js';
 export { type ListedColumns, listedColumns } from './database/sql-tokens.js';
 export { guardSqliteDriver, sqliteDriverWarning, refuseUnfit, sqliteVersions } from './database/sqlite-versions.js';
-export { dialectOf, isSupportedDatabase, SUPPORTED_DATABASES } from './database/supported-database.js';
+export {
+  dialectOf,
+  isFileDatabase,
+  isSupportedDatabase,
+  saysGoneAnywhere,
+  SUPPORTED_DATABASES,
+} from './database/supported-database.js';
 export { parseTableName } from './database/table-name.js';
 export { databaseAddressesOf } from './drivers/database-settings.js';
 export { mysqlConnectionOf, type MysqlConnection } from './drivers/mysql-driver.js';

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@raindrop/core';
 import { PermanentError, UnsafeSnowflakeError } from '@raindrop/core/internal';
-import { describeFiller, FILLER_SQL, readFiller } from '@raindrop/node/internal';
+import { describeFiller, type Dialect, dialectOf, FILLER_SQL, readFiller } from '@raindrop/node/internal';
 import type { Keys, LayoutSize } from './ids.js';
 
 /** The options of a check of precision. */
@@ -124,6 +124,12 @@ function isRead({ form, place }: Keys, id: bigint, value: unknown): boolean {
 }
 
 export type Database = 'postgres' | 'mysql' | 'sqlite';
+
+const DIALECTS: Readonly<Record<Database, Dialect>> = {
+  postgres: dialectOf('postgres'),
+  mysql: dialectOf('mysql'),
+  sqlite: dialectOf('better-sqlite3'),
+};
 
 /** Makes an array in JSON, as relations are loaded. */
 export const JSON_ARRAY = { postgres: 'json_build_array', mysql: 'json_array', sqlite: 'json_array' } as const;
@@ -287,7 +293,7 @@ export async function fillerWarnings(
   return keys.flatMap((key, index) => {
     const filler = readFiller(answers[index]);
     if (filler === undefined) return [];
-    const { problem, cure } = describeFiller(filler, key, database);
+    const { problem, cure } = describeFiller(filler, key, DIALECTS[database]);
     return [`${key.place}: ${problem}. ${cure}`];
   });
 }

@@ -137,7 +137,7 @@ export const MUTANTS: readonly Mutant[] = [
     breaks:
       'Transactions on the one connection of SQLite wait for each other, so a rollback takes only its own number.',
     file: 'libs/typeorm/src/business-number/transaction-turns.ts',
-    find: "if (dataSource.options.type !== 'better-sqlite3') return transaction();",
+    find: 'if (!isFileDatabase(dataSource.options.type)) return transaction();',
     replace: 'if (dataSource.options.type) return transaction();',
     tier: 1,
     spec: 'libs/typeorm/src/business-number/transaction-with-retries.int-spec.ts',

@@ -1,3 +1,4 @@
+import { dialectOf } from '@raindrop/node/internal';
 import { comment, literal, pascal, pascalOf, template } from './migration-text.js';
 import type { MigrationStep, OldKey, OldKeys } from './old-key.js';
 import type { Proposal } from './propose-layout.js';
@@ -9,7 +10,7 @@ import type { Proposal } from './propose-layout.js';
  */
 export function adoptionMigration(old: OldKeys, { options, floor }: Proposal, timestamp: number): string {
   const name = nameOf(old.keys, timestamp);
-  const isRebuilt = old.database === 'better-sqlite3';
+  const isRebuilt = !dialectOf(old.database).altersColumns;
   const remarks = [
     ...old.obstacles.map((each) => `Before it can run: ${each}.`),
     ...old.loose.map(

@@ -1,8 +1,8 @@
 import type { SupportedDatabase } from '@raindrop/node';
-import { databaseAddressesOf, OwnDatabase, settingsDatabases } from '@raindrop/node/internal';
+import { databaseAddressesOf, isFileDatabase, OwnDatabase, settingsDatabases } from '@raindrop/node/internal';
 import { InputError } from '../input-error.js';
 import { readMysqlKeys } from './mysql-key.js';
-import { keyPathsOf, type OldKeys, type Query } from './old-key.js';
+import { type KeyPath, keyPathsOf, type OldKeys, type Query } from './old-key.js';
 import { readPostgresKeys } from './postgres-key.js';
 import { readSqliteKeys } from './sqlite-key.js';
 
@@ -22,12 +22,15 @@ const ANSWER_MS = 600_000;
  */
 export async function readOldKeys(url: unknown, table: string, column: string): Promise<OldKeys> {
   const paths = keyPathsOf(table, column);
-  return withOldDatabase(url, async (query, type) => {
-    if (type === 'postgres') return readPostgresKeys(query, paths);
-    if (type === 'better-sqlite3') return readSqliteKeys(query, paths);
-    return readMysqlKeys(query, paths, type);
-  });
+  return withOldDatabase(url, (query, type) => READERS[type](query, paths));
 }
+
+const READERS: Readonly<Record<SupportedDatabase, (query: Query, paths: readonly KeyPath[]) => Promise<OldKeys>>> = {
+  mysql: (query, paths) => readMysqlKeys(query, paths, 'mysql'),
+  mariadb: (query, paths) => readMysqlKeys(query, paths, 'mariadb'),
+  postgres: readPostgresKeys,
+  'better-sqlite3': readSqliteKeys,
+};
 
 /** Asks a database over a connection of its own. @throws InputError when the URL names no database */
 export async function withOldDatabase<T>(
@@ -39,7 +42,7 @@ export async function withOldDatabase<T>(
   const { type } = addresses[0]!;
   // SQLite must not create a file of a mistyped name.
   const existing = addresses.map((each) =>
-    type === 'better-sqlite3' ? { ...each, extra: { fileMustExist: true } } : each,
+    isFileDatabase(each.type) ? { ...each, extra: { fileMustExist: true } } : each,
   );
   const database = new OwnDatabase(settingsDatabases(existing, '--url'), {
     opTimeoutMs: CONNECT_MS,

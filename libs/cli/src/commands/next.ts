@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { codecs, type CodecName } from '@raindrop/core';
 import { isCodecName } from '@raindrop/core/internal';
 import { databaseSettingsOf, type IdService, type SnowflakeModuleOptions } from '@raindrop/node';
+import { isFileDatabase } from '@raindrop/node/internal';
 import type { CliOutput } from '../io/cli-output.js';
 import { Progress } from '../io/progress.js';
 import { showNumber } from '../io/text.js';
@@ -75,7 +76,7 @@ async function issue(ids: IdService, { count, format, code }: Wish, output: CliO
 /** SQLite creates a file of a mistyped name, and the rows in it know nothing of IDs that were issued before. */
 function warnOfNewFile(options: SnowflakeModuleOptions, output: CliOutput): void {
   const { type, database: file = '' } = databaseSettingsOf(options.dbConfig) ?? {};
-  if (type !== 'better-sqlite3' || /^file:|:memory:/.test(file) || existsSync(file)) return;
+  if (!isFileDatabase(type) || /^file:|:memory:/.test(file) || existsSync(file)) return;
   output.warn(`creating ${file}, which does not exist: a new worker table may repeat IDs that another one has issued`);
 }
 

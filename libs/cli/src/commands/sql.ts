@@ -6,15 +6,8 @@ import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
 import { type FlagValues, moduleOptions, refuseUnknown } from '../options/module-options.js';
 import { layoutMeant } from '../service/open-workers.js';
-import { columnsSql, firstIdSql, functionsSql } from '../sql/layout-sql.js';
-import {
-  addPartitions,
-  isPeriod,
-  nextPeriod,
-  type PartitionRange,
-  partitionsOf,
-  partitionTable,
-} from '../sql/partitions-sql.js';
+import { columnsSql, firstIdSql, functionsSql, hasFunctions } from '../sql/layout-sql.js';
+import { isPeriod, nextPeriod, type PartitionRange, partitionSqlOf, partitionsOf } from '../sql/partitions-sql.js';
 
 /** The values of `--db`, and their types in the words of TypeORM. */
 const DATABASES: Readonly<Record<string, SupportedDatabase>> = {
@@ -48,7 +41,8 @@ export async function sql(flags: FlagValues, output: CliOutput): Promise<void> {
   const range = rangeOf(flags, Date.now());
   if (range !== undefined && keys.length === 0)
     throw new InputError('--partitions needs --table, the table to partition');
-  if (range !== undefined && dialect.family === 'sqlite') throw new InputError('SQLite has no partitions');
+  // Before a database is asked for its layout.
+  if (range !== undefined) partitionSqlOf(dialect);
   const layout = await layoutMeant('sql without a layout', options);
   const printed = range === undefined ? reading(layout, dialect, keys) : partitioning(layout, dialect, keys, range);
   await output.result({ database: type, layout: layout.fingerprint, ...printed }, () => [
@@ -62,16 +56,17 @@ export async function sql(flags: FlagValues, output: CliOutput): Promise<void> {
 function reading(layout: Layout, dialect: Dialect, keys: readonly KeyPath[]): Printed {
   if (keys.length === 0) return { statements: functionsSql(layout, dialect.family), notes: [] };
   const statements = keys.flatMap((each) => columnsSql(layout, dialect, each));
-  if (dialect.family !== 'sqlite') return { statements, notes: [] };
+  if (hasFunctions(dialect.family)) return { statements, notes: [] };
   const about = "the first ID of a time, for :moment = '2026-02-01' or '2026-02-01T12:00:00.250Z':";
-  return { statements, notes: [about, firstIdSql(layout, 'sqlite', ':moment')] };
+  return { statements, notes: [about, firstIdSql(layout, dialect.family, ':moment')] };
 }
 
 function partitioning(layout: Layout, dialect: Dialect, keys: readonly KeyPath[], wish: PartitionWish): Printed {
   const partitions = partitionsOf(layout, wish);
-  const write = wish.isMore ? addPartitions : partitionTable;
+  const { make, add, isSplitFromStart } = partitionSqlOf(dialect);
+  const write = wish.isMore ? add : make;
   const statements = keys.flatMap((each) => write(dialect, each, partitions));
-  const isNew = dialect.family === 'postgres' && !wish.isMore;
+  const isNew = isSplitFromStart && !wish.isMore;
   const made = keys.map(({ name, column }) => `${name} must be made with PARTITION BY RANGE (${column})`);
   return { statements, notes: isNew ? made : [] };
 }

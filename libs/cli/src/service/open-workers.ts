@@ -7,15 +7,21 @@ import {
   type SnowflakeModuleOptions,
   type WorkersView,
 } from '@raindrop/node';
-import { openWorkerStore, type ResolvedSnowflakeOptions, resolveSnowflakeOptions } from '@raindrop/node/internal';
+import {
+  isFileDatabase,
+  openWorkerStore,
+  type ResolvedSnowflakeOptions,
+  resolveSnowflakeOptions,
+  saysGoneAnywhere,
+} from '@raindrop/node/internal';
 import { CommandFailedError, InputError } from '../input-error.js';
 import { layoutToRead, namesLayout } from '../options/module-options.js';
 
 /** These assigners reserve nothing: another process may have the same worker id, or have had it a moment ago. */
 const UNRESERVED: readonly string[] = ['static', 'statefulSet', 'ip', 'machine'];
 
-/** The driver's codes for a missing file, table or column. SQLite has no code for a missing table or column. */
-const CODES = ['SQLITE_CANTOPEN', 'ER_NO_SUCH_TABLE', 'ER_BAD_FIELD_ERROR', '42P01', '42703'];
+/** The driver's code for the missing file of {@link withExistingFile}. */
+const NO_FILE = 'SQLITE_CANTOPEN';
 
 /**
  * Checks options, which must name a database or another store of worker ids.
@@ -35,7 +41,7 @@ export function resolveWorkers(options: SnowflakeModuleOptions, nowMs = Date.now
  */
 export function withExistingFile(options: SnowflakeModuleOptions): SnowflakeModuleOptions {
   const settings = databaseSettingsOf(options.dbConfig);
-  if (settings?.type !== 'better-sqlite3') return options;
+  if (settings === undefined || !isFileDatabase(settings.type)) return options;
   return { ...options, dbConfig: { ...settings, extra: { ...settings.extra, fileMustExist: true } } };
 }
 
@@ -140,5 +146,5 @@ export function mayRepeat(name: string): InputError {
  */
 export function isMissingTable(error: unknown): boolean {
   if (!(error instanceof DatabaseCallError)) return false;
-  return CODES.includes(error.driverCode) || /no such (table|column)/.test(error.message);
+  return error.driverCode === NO_FILE || saysGoneAnywhere(error.driverCode, error.reason);
 }

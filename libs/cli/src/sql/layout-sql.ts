@@ -1,11 +1,8 @@
 import { DAY_MS } from '@raindrop/core/internal';
 import type { FieldRole, Layout } from '@raindrop/core';
-import { type Dialect, quoteTable } from '@raindrop/node/internal';
+import { type Dialect, type Family, quoteTable } from '@raindrop/node/internal';
 import type { KeyPath } from '../adopt/old-key.js';
 import { InputError } from '../input-error.js';
-
-/** The kinds of databases whose SQL differs here. MariaDB runs the SQL of MySQL. */
-type Family = Dialect['family'];
 
 /** The parts of an ID that SQL reads, in the order in which they are printed. */
 const PARTS = ['time', 'worker', 'sequence'] as const;
@@ -16,53 +13,125 @@ type Part = (typeof PARTS)[number];
 const FIRST_EPOCH_MS = Date.UTC(1000, 0, 1);
 const LAST_OF_9999_MS = Date.UTC(10_000, 0, 1) - 1;
 
-/** The last time that a database can hold, Unix ms. PostgreSQL holds every Date. */
-const LATEST_MS: Readonly<Record<Family, number>> = {
-  postgres: Number.POSITIVE_INFINITY,
-  mysql: LAST_OF_9999_MS,
-  sqlite: LAST_OF_9999_MS,
+/** How a database reads IDs. */
+interface IdSql {
+  /** The bits of its largest integer. */
+  readonly integerBits: 63 | 64;
+  /** The last time that it can hold, Unix ms. */
+  readonly latestMs: number;
+  /** The type of a time. */
+  readonly timeType: string;
+  /** Whether it stores generated columns, or computes them at each read. */
+  readonly generated: 'STORED' | 'VIRTUAL';
+  /** The start of an ID's tick. Every step is exact, and none depends on the time zone of the session. */
+  readonly timeSql: (layout: Layout, id: string) => string;
+  readonly firstIdSql: (layout: Layout, moment: string) => string;
+  /** Undefined where SQL has no functions. */
+  readonly functions: FunctionSql | undefined;
+}
+
+interface FunctionSql {
+  readonly integer: string;
+  /** The type of IDs of more than 63 bits. */
+  readonly largeId: string;
+  /** The type of a time to the microsecond. */
+  readonly moment: string;
+  /** @param head name, parameters and result */
+  readonly create: (name: string, head: string, body: string) => string[];
+}
+
+const ID_SQL: Readonly<Record<Family, IdSql>> = {
+  mysql: {
+    integerBits: 64,
+    latestMs: LAST_OF_9999_MS,
+    timeType: 'DATETIME(3)',
+    generated: 'VIRTUAL',
+    timeSql: ({ unitMs, timeline, lowBits }, id) =>
+      `TIMESTAMP'${textOf(timeline.startOf(0))}' + INTERVAL (${id} >> ${lowBits}) * ${unitMs * 1_000} MICROSECOND`,
+    firstIdSql: (layout, moment) =>
+      firstIdByTime(layout, 'mysql', moment, {
+        literal: (ms) => `TIMESTAMP'${textOf(ms)}'`,
+        tick: (begin, unit) => `(TIMESTAMPDIFF(MICROSECOND, ${begin}, ${moment}) + ${unit - 1}) DIV ${unit}`,
+      }),
+    functions: {
+      integer: 'BIGINT',
+      largeId: 'BIGINT UNSIGNED',
+      moment: 'DATETIME(6)',
+      create: (name, head, body) => [
+        `DROP FUNCTION IF EXISTS ${name}`,
+        `CREATE FUNCTION ${head}\n  DETERMINISTIC NO SQL SQL SECURITY INVOKER RETURN ${body}`,
+      ],
+    },
+  },
+  postgres: {
+    integerBits: 63,
+    // It holds every Date.
+    latestMs: Number.POSITIVE_INFINITY,
+    timeType: 'timestamptz',
+    generated: 'STORED',
+    timeSql: postgresTime,
+    firstIdSql: (layout, moment) =>
+      firstIdByTime(layout, 'postgres', moment, {
+        literal: (ms) => `timestamptz '${textOf(ms)}+00'`,
+        tick: (begin, unit) => `((extract(epoch FROM ${moment} - ${begin}) * 1000000)::bigint + ${unit - 1}) / ${unit}`,
+      }),
+    functions: {
+      integer: 'bigint',
+      largeId: 'bigint',
+      moment: 'timestamptz',
+      // Not STRICT: a strict function with a CASE is called for each row, where these become a part of the query.
+      create: (_name, head, body) => [
+        `CREATE OR REPLACE FUNCTION ${head}\n  LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ${body} $$`,
+      ],
+    },
+  },
+  sqlite: {
+    integerBits: 63,
+    latestMs: LAST_OF_9999_MS,
+    // As `Date.toISOString()` writes it: there is no type of times.
+    timeType: 'TEXT',
+    generated: 'VIRTUAL',
+    timeSql: ({ unitMs, timeline, lowBits }, id) =>
+      `strftime('%Y-%m-%dT%H:%M:%fZ', ((${id} >> ${lowBits}) * ${unitMs} + ${timeline.startOf(0)}) / 1000.0, 'unixepoch')`,
+    firstIdSql: (layout, moment) => {
+      const { unitMs, timeline, lowBits } = layout;
+      const ms = `CAST(strftime('%s', ${moment}) AS INTEGER) * 1000 + CAST(substr(strftime('%f', ${moment}), 4) AS INTEGER)`;
+      const tick = `(${ms} - ${timeline.startOf(0)} + ${unitMs - 1}) / ${unitMs}`;
+      const ended = `WHEN tick > ${lastTickOf(layout, 'sqlite')} THEN ${beyondOf(layout, 'sqlite')}`;
+      return `(SELECT CASE ${ended} WHEN tick < 0 THEN 0 ELSE tick << ${lowBits} END FROM (SELECT ${tick} AS tick))`;
+    },
+    functions: undefined,
+  },
 };
 
-/** The types of a time. SQLite has none: a time is text, as `Date.toISOString()` writes it. */
-const TIME_TYPES: Readonly<Record<Family, string>> = { postgres: 'timestamptz', mysql: 'DATETIME(3)', sqlite: 'TEXT' };
+/** Whether the database has functions in SQL. */
+export function hasFunctions(family: Family): boolean {
+  return ID_SQL[family].functions !== undefined;
+}
 
 /**
  * Writes the functions that read the IDs of a layout: `raindrop_time(id)`, `raindrop_worker(id)` and
  * `raindrop_sequence(id)` answer as `parse()` does, and with NULL for what `parse()` refuses.
  * `raindrop_first_id(moment)` is the first ID whose time is the moment or a later one: 0 before the epoch, and above all
  * IDs after the layout's end.
- *
- * On PostgreSQL they are not STRICT: a strict function with a CASE is called for each row, where these become a part of
- * the query.
  * @throws InputError on SQLite, which has no functions in SQL, and for an epoch outside the years 1000 to 9999
  */
 export function functionsSql(layout: Layout, family: Family): string[] {
-  if (family === 'sqlite') {
+  const { functions, timeType } = ID_SQL[family];
+  if (functions === undefined) {
     throw new InputError('SQLite has no functions in SQL: name a table with --table, and columns are printed');
   }
   requireEpoch(layout);
-  const isUnsigned = layout.bits > 63 && family === 'mysql';
-  const [integer, id] =
-    family === 'postgres' ? ['bigint', 'bigint'] : ['BIGINT', isUnsigned ? 'BIGINT UNSIGNED' : 'BIGINT'];
-  const moment = family === 'postgres' ? TIME_TYPES.postgres : 'DATETIME(6)';
-  const written = PARTS.map((part) => ({
-    ...{ name: part, given: `id ${id}`, returns: part === 'time' ? TIME_TYPES[family] : integer },
-    body: partSql(layout, family, part, 'id'),
-  }));
-  const firstId = {
-    name: 'first_id',
-    given: `moment ${moment}`,
-    returns: id,
-    body: firstIdSql(layout, family, 'moment'),
-  };
-  return [...written, firstId].flatMap(({ name, given, returns, body }) => {
-    const head = `FUNCTION raindrop_${name}(${given}) RETURNS ${returns}`;
-    if (family === 'postgres') {
-      return [`CREATE OR REPLACE ${head}\n  LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ${body} $$`];
-    }
-    const create = `CREATE ${head}\n  DETERMINISTIC NO SQL SQL SECURITY INVOKER RETURN ${body}`;
-    return [`DROP FUNCTION IF EXISTS raindrop_${name}`, create];
-  });
+  const { integer, largeId, moment, create } = functions;
+  const id = layout.bits > 63 ? largeId : integer;
+  const write = (part: Part | 'first_id', given: string, returns: string, body: string): string[] =>
+    create(`raindrop_${part}`, `raindrop_${part}(${given}) RETURNS ${returns}`, body);
+  return [
+    ...PARTS.flatMap((part) =>
+      write(part, `id ${id}`, part === 'time' ? timeType : integer, partSql(layout, family, part, 'id')),
+    ),
+    ...write('first_id', `moment ${moment}`, id, firstIdSql(layout, family, 'moment')),
+  ];
 }
 
 /**
@@ -74,13 +143,12 @@ export function columnsSql(layout: Layout, dialect: Dialect, table: KeyPath): st
   requireEpoch(layout);
   const { family } = dialect;
   const column = dialect.quote(table.column);
-  const kind = family === 'postgres' ? 'STORED' : 'VIRTUAL';
+  const { generated, timeType } = ID_SQL[family];
   const added = PARTS.map((part) => {
-    const type = part === 'time' ? TIME_TYPES[family] : 'bigint';
-    return `ADD COLUMN raindrop_${part} ${type} GENERATED ALWAYS AS (${partSql(layout, family, part, column)}) ${kind}`;
+    const type = part === 'time' ? timeType : 'bigint';
+    return `ADD COLUMN raindrop_${part} ${type} GENERATED ALWAYS AS (${partSql(layout, family, part, column)}) ${generated}`;
   });
-  // SQLite adds one column at a time; the others change the table once.
-  const changes = family === 'sqlite' ? added : [added.join(',\n  ')];
+  const changes = dialect.addsColumnsTogether ? [added.join(',\n  ')] : added;
   return changes.map((each) => `ALTER TABLE ${quoteTable(dialect, table)}\n  ${each}`);
 }
 
@@ -89,47 +157,37 @@ export function columnsSql(layout: Layout, dialect: Dialect, table: KeyPath): st
  * the layout's end, or the largest ID that the column holds where nothing is above it.
  */
 export function firstIdSql(layout: Layout, family: Family, moment: string): string {
+  return ID_SQL[family].firstIdSql(layout, moment);
+}
+
+/** {@link firstIdSql} of a database that has a type of times, and computes a tick of `unit` microseconds with it. */
+function firstIdByTime(
+  layout: Layout,
+  family: Family,
+  moment: string,
+  sql: { literal(ms: number): string; tick(begin: string, unit: number): string },
+): string {
   const { unitMs, timeline, lowBits } = layout;
-  const last = lastTickOf(layout, family);
-  const [beginMs, lastMs] = [timeline.startOf(0), timeline.startOf(last)];
-  const beyond = beyondOf(layout, family);
-  if (family === 'sqlite') {
-    const ms = `CAST(strftime('%s', ${moment}) AS INTEGER) * 1000 + CAST(substr(strftime('%f', ${moment}), 4) AS INTEGER)`;
-    const tick = `(${ms} - ${beginMs} + ${unitMs - 1}) / ${unitMs}`;
-    const id = `CASE WHEN tick > ${last} THEN ${beyond} WHEN tick < 0 THEN 0 ELSE tick << ${lowBits} END`;
-    return `(SELECT ${id} FROM (SELECT ${tick} AS tick))`;
-  }
-  const unit = unitMs * 1_000;
-  const begin = literalOf(family, beginMs);
-  const tick =
-    family === 'postgres'
-      ? `((extract(epoch FROM ${moment} - ${begin}) * 1000000)::bigint + ${unit - 1}) / ${unit}`
-      : `(TIMESTAMPDIFF(MICROSECOND, ${begin}, ${moment}) + ${unit - 1}) DIV ${unit}`;
-  const isReached = lastMs <= LATEST_MS[family];
-  const ended = isReached ? ` WHEN ${moment} > ${literalOf(family, lastMs)} THEN ${beyond}` : '';
-  return `CASE WHEN ${moment} <= ${begin} THEN 0${ended} ELSE (${tick}) << ${lowBits} END`;
+  const [begin, lastMs] = [sql.literal(timeline.startOf(0)), timeline.startOf(lastTickOf(layout, family))];
+  const isReached = lastMs <= ID_SQL[family].latestMs;
+  const ended = isReached ? ` WHEN ${moment} > ${sql.literal(lastMs)} THEN ${beyondOf(layout, family)}` : '';
+  return `CASE WHEN ${moment} <= ${begin} THEN 0${ended} ELSE (${sql.tick(begin, unitMs * 1_000)}) << ${lowBits} END`;
 }
 
 /** Writes a part of an ID as an expression; NULL for what is no ID of the layout. */
 function partSql(layout: Layout, family: Family, part: Part, id: string): string {
   const last = lastTickOf(layout, family);
-  const tick = part === 'time' ? Math.min(last, layout.timeline.tickAt(LATEST_MS[family])) : last;
-  const value = part === 'time' ? timeSql(layout, family, id) : numberSql(layout, part, id);
+  const tick = part === 'time' ? Math.min(last, layout.timeline.tickAt(ID_SQL[family].latestMs)) : last;
+  const value = part === 'time' ? ID_SQL[family].timeSql(layout, id) : numberSql(layout, part, id);
   return `CASE WHEN ${id} BETWEEN 0 AND ${lastIdOf(layout, tick)} THEN ${value} END`;
 }
 
-/** The start of an ID's tick. Every step is exact, and none depends on the time zone of the session. */
-function timeSql(layout: Layout, family: Family, id: string): string {
+/** PostgreSQL computes both with doubles. Whole seconds of these years are exact, and milliseconds within a day. */
+function postgresTime(layout: Layout, id: string): string {
   const { unitMs, timeline, lowBits } = layout;
   const tick = `(${id} >> ${lowBits})`;
   const beginMs = timeline.startOf(0);
-  const begin = literalOf(family, beginMs);
-  if (family === 'mysql') return `${begin} + INTERVAL ${tick} * ${unitMs * 1_000} MICROSECOND`;
-  if (family === 'sqlite') {
-    return `strftime('%Y-%m-%dT%H:%M:%fZ', (${tick} * ${unitMs} + ${beginMs}) / 1000.0, 'unixepoch')`;
-  }
-  // PostgreSQL computes both with doubles. Whole seconds of these years are exact, and milliseconds within a day.
-  const isExact = unitMs % 1_000 === 0 && timeline.startOf(lastTickOf(layout, family)) <= LAST_OF_9999_MS;
+  const isExact = unitMs % 1_000 === 0 && timeline.startOf(lastTickOf(layout, 'postgres')) <= LAST_OF_9999_MS;
   if (isExact) return `to_timestamp(${tick} * ${unitMs / 1_000} + ${beginMs / 1_000})`;
   const ms = `${tick} * ${unitMs}`;
   const interval = `make_interval(days => (${ms} / ${DAY_MS})::int, secs => (${ms} % ${DAY_MS}) / 1000::float8)`;
@@ -155,8 +213,8 @@ function numberSql({ fields }: Layout, role: FieldRole, id: string): string {
 
 /** The last tick whose IDs the database's integers hold. */
 function lastTickOf({ fields, lowBits, timeline }: Layout, family: Family): number {
-  const width = family === 'mysql' ? 64 : 63;
-  return Math.min(2 ** Math.min(fields[0]!.bits, width - lowBits) - 1, timeline.lastTick);
+  const { integerBits } = ID_SQL[family];
+  return Math.min(2 ** Math.min(fields[0]!.bits, integerBits - lowBits) - 1, timeline.lastTick);
 }
 
 function lastIdOf({ lowBits }: Layout, tick: number): bigint {
@@ -171,12 +229,7 @@ function beyondOf(layout: Layout, family: Family): bigint {
 
 /** The largest value of the type that a column of such IDs has. */
 function largestOf({ bits }: Layout, family: Family): bigint {
-  return 2n ** (bits > 63 && family === 'mysql' ? 64n : 63n) - 1n;
-}
-
-/** A time as a literal. */
-function literalOf(family: Family, ms: number): string {
-  return family === 'postgres' ? `timestamptz '${textOf(ms)}+00'` : `TIMESTAMP'${textOf(ms)}'`;
+  return 2n ** BigInt(bits > 63 ? ID_SQL[family].integerBits : 63) - 1n;
 }
 
 /** A time in UTC as every database reads it: `2026-01-01 00:00:00.000`. */

@@ -1,6 +1,6 @@
 import type { Layout } from '@raindrop/core';
 import { MAX_ID, DAY_MS } from '@raindrop/core/internal';
-import { type Dialect, quoteTable } from '@raindrop/node/internal';
+import { type Dialect, type Family, quoteTable } from '@raindrop/node/internal';
 import type { KeyPath } from '../adopt/old-key.js';
 import { InputError } from '../input-error.js';
 
@@ -80,25 +80,45 @@ export function partitionsOf(layout: Layout, { period, fromMs, end }: PartitionR
   return partitions;
 }
 
-/**
- * Writes the statements that make the partitions of a table, with one for IDs of other times.
- * @throws InputError for a name that PostgreSQL would shorten
- */
-export function partitionTable(dialect: Dialect, table: KeyPath, partitions: readonly Partition[]): string[] {
-  const path = quoteTable(dialect, table);
-  if (dialect.family === 'postgres') {
-    const others = `CREATE TABLE ${partitionPath(dialect, table, 'pdefault')} PARTITION OF ${path} DEFAULT`;
-    return [...partitions.map((each) => `CREATE TABLE ${rangeOf(dialect, table, each)}`), others];
-  }
-  return [`ALTER TABLE ${path} PARTITION BY RANGE (${dialect.quote(table.column)}) (\n${listOf(partitions)}\n)`];
+/** How a database splits a table. */
+interface PartitionSql {
+  /** Writes the statements that make the partitions of a table, with one for IDs of other times. */
+  readonly make: WritePartitions;
+  /** Writes the statements that add partitions to such a table; on PostgreSQL those that are missing. */
+  readonly add: WritePartitions;
+  /** Whether CREATE TABLE must have said that the table will be split. */
+  readonly isSplitFromStart: boolean;
 }
 
-/** Writes the statements that add partitions to a table of {@link partitionTable}; on PostgreSQL those that are missing. */
-export function addPartitions(dialect: Dialect, table: KeyPath, partitions: readonly Partition[]): string[] {
-  if (dialect.family === 'postgres') {
-    return partitions.map((each) => `CREATE TABLE IF NOT EXISTS ${rangeOf(dialect, table, each)}`);
-  }
-  return [`ALTER TABLE ${quoteTable(dialect, table)} REORGANIZE PARTITION pmax INTO (\n${listOf(partitions)}\n)`];
+type WritePartitions = (dialect: Dialect, table: KeyPath, partitions: readonly Partition[]) => string[];
+
+const PARTITION_SQL: Readonly<Record<Family, PartitionSql | undefined>> = {
+  mysql: {
+    make: (dialect, table, partitions) => [
+      `ALTER TABLE ${quoteTable(dialect, table)} PARTITION BY RANGE (${dialect.quote(table.column)}) (\n${listOf(partitions)}\n)`,
+    ],
+    add: (dialect, table, partitions) => [
+      `ALTER TABLE ${quoteTable(dialect, table)} REORGANIZE PARTITION pmax INTO (\n${listOf(partitions)}\n)`,
+    ],
+    isSplitFromStart: false,
+  },
+  postgres: {
+    make: (dialect, table, partitions) => {
+      const others = `${partitionPath(dialect, table, 'pdefault')} PARTITION OF ${quoteTable(dialect, table)} DEFAULT`;
+      return [...partitions.map((each) => rangeOf(dialect, table, each)), others].map((each) => `CREATE TABLE ${each}`);
+    },
+    add: (dialect, table, partitions) =>
+      partitions.map((each) => `CREATE TABLE IF NOT EXISTS ${rangeOf(dialect, table, each)}`),
+    isSplitFromStart: true,
+  },
+  sqlite: undefined,
+};
+
+/** @throws InputError on SQLite; the statements of PostgreSQL throw it for a name that it would shorten */
+export function partitionSqlOf({ family }: Dialect): PartitionSql {
+  const found = PARTITION_SQL[family];
+  if (found === undefined) throw new InputError('SQLite has no partitions');
+  return found;
 }
 
 /** The partitions of MySQL: each holds what is below its end, and in no earlier one. */

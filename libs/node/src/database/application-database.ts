@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { ConfigurationError } from '@raindrop/core';
 import { PermanentError } from '@raindrop/core/internal';
 import type { SqlDatabase } from './sql-database.js';
+import { isFileDatabase } from './supported-database.js';
 
 /** The table would live in memory, where other processes cannot see it. */
 export class VolatileDatabaseError extends PermanentError {
@@ -56,7 +57,7 @@ interface PlaceSettings {
 /** Where a database is, as far as its settings tell: without account and password. */
 export function placeOf({ type, url, host = '', port = '', database = '', schema = '' }: PlaceSettings): string {
   // A file belongs to one host: there may be another of that name elsewhere.
-  if (type === 'better-sqlite3') return `${hostname()} ${resolve(String(database))}`;
+  if (isFileDatabase(type)) return `${hostname()} ${resolve(String(database))}`;
   const given = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
   return `${given?.host ?? `${String(host)}:${String(port)}`}${given?.pathname ?? ''} ${String(database)} ${String(schema)}`;
 }

@@ -1,4 +1,4 @@
-import type { Dialect } from './dialect.js';
+import type { Dialect, Family } from './dialect.js';
 
 /** What gives a column a value when an insert leaves it out. */
 export interface ColumnFiller {
@@ -22,7 +22,7 @@ export interface FilledColumn {
  * in PostgreSQL's `pg_attribute` and `c` in MySQL's `information_schema.COLUMNS` and SQLite's `pragma_table_info(t.value)`.
  * A trigger counts if it assigns to the column of the new row, and if the account may see it.
  */
-export const FILLER_SQL: Readonly<Record<Dialect['family'], string>> = {
+export const FILLER_SQL: Readonly<Record<Family, string>> = {
   postgres:
     `COALESCE(CASE WHEN a.attidentity <> '' THEN 'identity ' END, (SELECT 'default ' || pg_catalog.pg_get_expr(f.adbin, f.adrelid) ` +
     `FROM pg_catalog.pg_attrdef f WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum), (SELECT 'trigger ' || g.tgname ` +
@@ -69,12 +69,10 @@ export function readFiller(answer: unknown): ColumnFiller | undefined {
 export function describeFiller(
   { kind, detail }: ColumnFiller,
   { schema, table: name, column: key }: FilledColumn,
-  family: Dialect['family'],
+  dialect: Dialect,
 ): { readonly problem: string; readonly cure: string } {
-  const quote = (each: string): string =>
-    family === 'mysql' ? `\`${each.replaceAll('`', '``')}\`` : `"${each.replaceAll('"', '""')}"`;
-  const table = [schema, name].flatMap((each) => (each ? quote(each) : [])).join('.');
-  const column = quote(key);
+  const table = [schema, name].flatMap((each) => (each ? dialect.quote(each) : [])).join('.');
+  const column = dialect.quote(key);
   const what = { rowid: 'integer primary key', default: `default ${detail}`, trigger: `trigger ${detail}` }[
     kind as 'rowid'
   ];
@@ -85,8 +83,8 @@ export function describeFiller(
     rowid: anew,
     auto_increment: `ALTER TABLE ${table} MODIFY ${column} ${/^bigint/i.test(detail) ? detail : 'bigint'} NOT NULL`,
     identity: `ALTER TABLE ${table} ALTER COLUMN ${column} DROP IDENTITY`,
-    default: family === 'sqlite' ? anew : `ALTER TABLE ${table} ALTER COLUMN ${column} DROP DEFAULT`,
-    trigger: `DROP TRIGGER ${quote(detail)}${family === 'postgres' ? ` ON ${table}` : ''}, or take the key out of it`,
+    default: dialect.altersColumns ? `ALTER TABLE ${table} ALTER COLUMN ${column} DROP DEFAULT` : anew,
+    trigger: `${dialect.dropTrigger(dialect.quote(detail), table)}, or take the key out of it`,
   };
   return {
     problem:

@@ -1,5 +1,6 @@
 import { connect, Socket } from 'node:net';
 import { hostTimers } from '../system/system-ports.js';
+import type { SupportedDatabase } from './supported-database.js';
 
 /** The stream under a driver; an application's own tunnel need not be a socket. */
 interface Stream {
@@ -31,8 +32,7 @@ export class ConnectionSockets {
 
   /** The driver's `stream` option. A factory of the application's, for a tunnel say, is used instead of ours. */
   factory(type: string, given: unknown): (config: never) => Stream {
-    const own = type === 'postgres' ? postgresSocket : mysqlSocket;
-    const make = typeof given === 'function' ? (given as MakeStream) : (own as MakeStream);
+    const make = typeof given === 'function' ? (given as MakeStream) : SOCKETS[type as keyof typeof SOCKETS];
     return (config) => this.add(make(config));
   }
 
@@ -89,6 +89,12 @@ function containFailures(stream: Stream): void {
     }
   };
 }
+
+const SOCKETS: Readonly<Record<Exclude<SupportedDatabase, 'better-sqlite3'>, MakeStream>> = {
+  mysql: mysqlSocket,
+  mariadb: mysqlSocket,
+  postgres: postgresSocket,
+};
 
 /** As mysql2 does it itself when no `stream` is given. */
 function mysqlSocket({ config: { host, port, socketPath } }: MysqlConfig): Socket {

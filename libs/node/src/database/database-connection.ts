@@ -169,7 +169,7 @@ export class DatabaseConnection implements Connection {
 
   private async connect(): Promise<DriverConnection> {
     const begunAt = monotonicClock.now();
-    const files = this.dialect.family === 'sqlite' ? new SqliteFiles(this.driver.file) : undefined;
+    const files = this.dialect.hasServers ? undefined : new SqliteFiles(this.driver.file);
     const connection = await this.driver.connect();
     if (this.isDestroyed) {
       await this.end();

@@ -1,5 +1,6 @@
 import { PermanentError, RetryableError } from '@raindrop/core/internal';
 import { isMissingPackage } from '../system/load-package.js';
+import type { SupportedDatabase } from './supported-database.js';
 
 /**
  * A statement or a connection failed. Whether the statement was, or will be, executed is unknown.
@@ -77,8 +78,8 @@ function adviceFor(refusal: DatabaseRefusal, configuredBy: string): string {
   return `Grant the account SELECT, INSERT and UPDATE on the table, or use another account in ${configuredBy}`;
 }
 
-/** The package that each database's driver comes in. */
-const PACKAGES: Readonly<Record<string, string>> = {
+/** The package of the driver of each type of database. */
+export const DRIVER_PACKAGES: Readonly<Record<SupportedDatabase, string>> = {
   mysql: 'mysql2',
   mariadb: 'mysql2',
   postgres: 'pg',
@@ -97,7 +98,7 @@ export class DriverNotInstalledError extends PermanentError {
     readonly type: string,
     cause?: unknown,
   ) {
-    const packageName = PACKAGES[type] ?? type;
+    const packageName = (DRIVER_PACKAGES as Readonly<Record<string, string>>)[type] ?? type;
     const isMissing = !(cause instanceof Error) || isMissingPackage(cause, packageName);
     super(
       isMissing

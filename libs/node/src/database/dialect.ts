@@ -10,9 +10,16 @@ export interface Statement {
   readonly values: readonly SqlValue[];
 }
 
-/** The differences between databases. All other SQL is the same. */
+/** The databases with the same SQL: MariaDB runs that of MySQL. */
+export type Family = 'mysql' | 'postgres' | 'sqlite';
+
+/**
+ * The differences between databases. All other SQL of Raindrop's tables is the same. SQL of a single use, such as the
+ * partitions of `raindrop sql`, is a table with an entry for each {@link Family}, next to that use. No code compares a
+ * family or a type with a name: it asks for the difference.
+ */
 export interface Dialect {
-  readonly family: 'mysql' | 'postgres' | 'sqlite';
+  readonly family: Family;
   /** The Unix ms of the database's clock, exact in every session time zone and through DST. */
   readonly nowMs: string;
   /** The same moment for one of the original's time columns. */
@@ -27,6 +34,8 @@ export interface Dialect {
   readonly inlineIndexes: boolean;
   /** Whether one ALTER TABLE can add several columns. */
   readonly addsColumnsTogether: boolean;
+  /** Whether ALTER TABLE can change a column. SQLite's tables are made anew instead. */
+  readonly altersColumns: boolean;
   /** Whether an UPDATE can have RETURNING. Elsewhere LAST_INSERT_ID(...) returns the number that it wrote. */
   readonly hasReturning: boolean;
   readonly durability: DurabilityCheck;
@@ -64,6 +73,8 @@ export interface Dialect {
    */
   readonly serverZone: string | undefined;
 
+  /** Whether a statement that fails ends its transaction, unless a savepoint is before it. */
+  readonly failureEndsTransaction: boolean;
   /** Begins a transaction that is going to write. */
   readonly begin: string;
 
@@ -91,6 +102,8 @@ export interface Dialect {
   /** An INSERT that skips rows whose key exists. `rows` are lists of SQL expressions. */
   insertMissing(table: string, columns: readonly string[], key: string, rows: readonly string[]): string;
   createIndex(index: string, table: TableName, column: string): string;
+  /** Both names are quoted. */
+  dropTrigger(trigger: string, table: string): string;
   /** A SELECT with one record `{ name }` for each column of the table; none when there is no such table. */
   columnsOf(table: TableName, placeholderOf: (value: SqlValue) => string): string;
   /** The storage of a table, as one expression for {@link judgeStorage}; NULL if the database has only one kind. */

@@ -81,7 +81,7 @@ export async function failoverWarnings(
 ): Promise<string[]> {
   const { dialect, age } = database;
   const warnings: string[] = [];
-  if (dialect.family === 'sqlite') return warnings;
+  if (!dialect.hasServers) return warnings;
   if (age.isPooled) {
     warnings.push(
       `a pooler shares its sessions with this service: limit their age there to ` +

@@ -25,6 +25,7 @@ export function mysqlDialect(zone: string): Dialect {
     keyTableOptions: ' ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin',
     inlineIndexes: true,
     addsColumnsTogether: true,
+    altersColumns: true,
     hasReturning: false,
     session: () => [
       // With autocommit switched off for the server or by init_connect, an acknowledged write would never be committed.
@@ -40,6 +41,7 @@ export function mysqlDialect(zone: string): Dialect {
     waitReasons:
       'a lock that another session holds (SHOW ENGINE INNODB STATUS, SHOW FULL PROCESSLIST), or for a replica to ' +
       'confirm a commit (semi-synchronous replication)',
+    failureEndsTransaction: false,
     begin: 'START TRANSACTION',
     sessionAgeMs: `COALESCE(${NOW_MS} - @raindrop_since, 0)`,
     termSession: `SET @raindrop_since = ${NOW_MS}, @raindrop_term = ${TERM}`,
@@ -63,6 +65,7 @@ export function mysqlDialect(zone: string): Dialect {
     insertMissing: (table, columns, _key, rows) =>
       `INSERT IGNORE INTO ${table} (${columns.join(', ')}) VALUES ${rows.join(', ')}`,
     createIndex: (index, _table, column) => `KEY \`${index}\` (\`${column}\`)`,
+    dropTrigger: (trigger) => `DROP TRIGGER ${trigger}`,
     columnsOf: ({ schema, name }, placeholderOf) =>
       'SELECT column_name AS name FROM information_schema.columns ' +
       `WHERE table_schema = ${schema === undefined ? 'DATABASE()' : placeholderOf(schema)} AND table_name = ${placeholderOf(name)}`,

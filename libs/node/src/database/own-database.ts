@@ -61,7 +61,7 @@ export class OwnDatabase {
     this.tellingDialect = dialectOf(database.type, options.timeZone);
     this.dialect = this.tellingDialect;
     // SQLite answers at once or is busy, for which opTimeoutMs is the limit already.
-    this.statementTimeoutMs = database.type === 'better-sqlite3' ? undefined : options.statementTimeoutMs;
+    this.statementTimeoutMs = this.dialect.hasServers ? options.statementTimeoutMs : undefined;
   }
 
   /** Runs a call whose statements stop, and which rejects at once, when it is abandoned. */
@@ -288,7 +288,7 @@ export class OwnDatabase {
 
   /** How long the connection has been open, ms; 0 where sessions lead nowhere else. */
   private ownAgeMs(connection: Connection | undefined): number {
-    return this.dialect.family === 'sqlite' ? 0 : (connection?.ageMs ?? 0);
+    return this.dialect.hasServers ? (connection?.ageMs ?? 0) : 0;
   }
 }
 

@@ -18,6 +18,7 @@ export const postgresDialect: Dialect = {
   keyTableOptions: '',
   inlineIndexes: false,
   addsColumnsTogether: true,
+  altersColumns: true,
   hasReturning: true,
   // With `off` a crash loses acknowledged grants. A pooler, which reports another pid, would pass a session with our
   // lock_timeout to other clients.
@@ -31,6 +32,7 @@ export const postgresDialect: Dialect = {
   waitReasons:
     'a lock that another session holds (pg_locks, pg_blocking_pids()), or for a replica to confirm a commit ' +
     '(synchronous_standby_names)',
+  failureEndsTransaction: true,
   begin: 'BEGIN',
   durability: postgresDurability,
   hasServers: true,
@@ -56,6 +58,7 @@ export const postgresDialect: Dialect = {
     const table = schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
     return `CREATE INDEX IF NOT EXISTS ${quoted(index)} ON ${table} (${quoted(column)})`;
   },
+  dropTrigger: (trigger, table) => `DROP TRIGGER ${trigger} ON ${table}`,
   columnsOf: ({ schema, name }, placeholderOf) => {
     const path = placeholderOf(schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`);
     // to_regclass follows search_path as every other statement does; information_schema hides tables without rights.

@@ -15,12 +15,14 @@ export const sqliteDialect: Dialect = {
   keyTableOptions: '',
   inlineIndexes: false,
   addsColumnsTogether: false,
+  altersColumns: false,
   hasReturning: true,
   // The application's hook for new connections may have set a time-out, which would block the event loop. In WAL mode
   // better-sqlite3 does not sync each commit: a power failure could lose an acknowledged grant.
   session: () => ['PRAGMA busy_timeout = 0', 'PRAGMA synchronous = FULL'],
   runningStatement: () => undefined,
   waitReasons: '',
+  failureEndsTransaction: false,
   begin: 'BEGIN IMMEDIATE',
   durability: sqliteDurability,
   hasServers: false,
@@ -43,6 +45,7 @@ export const sqliteDialect: Dialect = {
     const path = schema === undefined ? quoted(index) : `${quoted(schema)}.${quoted(index)}`;
     return `CREATE INDEX IF NOT EXISTS ${path} ON ${quoted(name)} (${quoted(column)})`;
   },
+  dropTrigger: (trigger) => `DROP TRIGGER ${trigger}`,
   columnsOf: ({ schema, name }, placeholderOf) => {
     const inSchema = (): string => (schema === undefined ? '' : `, ${placeholderOf(schema)}`);
     return `SELECT name FROM pragma_table_info(${placeholderOf(name)}${inSchema()})`;

@@ -31,9 +31,25 @@ export function isSupportedDatabase(type: unknown): type is SupportedDatabase {
   return SUPPORTED_DATABASES.some((each) => each === type);
 }
 
+const DIALECTS: Readonly<Record<SupportedDatabase, (zone: string) => Dialect>> = {
+  mysql: mysqlDialect,
+  mariadb: mysqlDialect,
+  postgres: () => postgresDialect,
+  'better-sqlite3': () => sqliteDialect,
+};
+
 /** @throws UnsupportedDatabaseError; ConfigurationError when the `zone`, which only MySQL has a use for, is no offset */
 export function dialectOf(type: string, zone = '+00:00'): Dialect {
   if (!isSupportedDatabase(type)) throw new UnsupportedDatabaseError(type);
-  if (type === 'postgres') return postgresDialect;
-  return type === 'better-sqlite3' ? sqliteDialect : mysqlDialect(zone);
+  return DIALECTS[type](zone);
+}
+
+/** Whether a driver's code and words say that a table or a column is not there. Each database has codes of its own. */
+export function saysGoneAnywhere(driverCode: string, reason: string): boolean {
+  return SUPPORTED_DATABASES.some((type) => dialectOf(type).isGone(driverCode, reason));
+}
+
+/** Whether a database of this type is a file that the process itself opens; false for types that are not supported. */
+export function isFileDatabase(type: unknown): boolean {
+  return isSupportedDatabase(type) && !dialectOf(type).hasServers;
 }

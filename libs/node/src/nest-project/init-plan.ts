@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { SupportedDatabase } from '../database/supported-database.js';
+import { DRIVER_PACKAGES } from '../database/database-errors.js';
+import { isFileDatabase, type SupportedDatabase } from '../database/supported-database.js';
 import { databaseAddressesOf } from '../drivers/database-settings.js';
 import { InputError } from './input-error.js';
 import { type ModuleFile, readModule } from './module-edit.js';
@@ -22,13 +23,6 @@ export interface InitPlan {
  * docs/versions.md.
  */
 const SQLITE = Number(process.versions.node.split('.')[0]) >= 22 ? '13' : '12';
-
-const DRIVERS: Readonly<Record<SupportedDatabase, string>> = {
-  'better-sqlite3': 'better-sqlite3',
-  mysql: 'mysql2',
-  mariadb: 'mysql2',
-  postgres: 'pg',
-};
 
 /** The entity that shows how IDs are used. */
 const ENTITY = `import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
@@ -114,10 +108,10 @@ function planInit(project: NestProject, type: SupportedDatabase | undefined, now
     '@raindrop/nestjs',
     '@nestjs/typeorm',
     'typeorm',
-    ...(hasOrm ? [] : [DRIVERS[type ?? 'better-sqlite3']]),
+    ...(hasOrm ? [] : [DRIVER_PACKAGES[type ?? 'better-sqlite3']]),
   ];
   const missing = needed.filter((each) => !packages.includes(each)).map((each) => releaseOf(each, typeormModule));
-  const isOnServer = !hasOrm && type !== undefined && type !== 'better-sqlite3';
+  const isOnServer = !hasOrm && type !== undefined && !isFileDatabase(type);
   return {
     files,
     module: { file: named, text: module.with(imports, elements) },
@@ -149,7 +143,8 @@ function planModule(project: NestProject, type: SupportedDatabase | undefined): 
   const missing = ['@raindrop/nestjs', ...(orm === undefined ? [] : ['@raindrop/orm'])].filter(
     (each) => !packages.includes(each),
   );
-  const driver = type === undefined ? 'the driver of your database (pg, mysql2 or better-sqlite3)' : DRIVERS[type];
+  const driver =
+    type === undefined ? 'the driver of your database (pg, mysql2 or better-sqlite3)' : DRIVER_PACKAGES[type];
   const element = hasTypeorm
     ? 'RaindropModule.forRoot()'
     : `RaindropModule.forRoot({ dbConfig: process.env['DATABASE_URL'] })`;
@@ -158,7 +153,7 @@ function planModule(project: NestProject, type: SupportedDatabase | undefined): 
     module: { file: named, text: module.with([IMPORT], [element]) },
     remaining: [
       ...installing(missing),
-      ...(hasTypeorm || Object.values(DRIVERS).some((each) => packages.includes(each))
+      ...(hasTypeorm || Object.values(DRIVER_PACKAGES).some((each) => packages.includes(each))
         ? []
         : [`npm install ${driver}`]),
       ...(hasTypeorm
@@ -197,8 +192,11 @@ function refuseTaken(file: string, { names }: ModuleFile, wanted: readonly strin
 
 /** The name and version with which npm installs a package. */
 function releaseOf(name: string, typeormModule: string | undefined): string {
-  if (name === 'better-sqlite3') return `${name}@${SQLITE}`;
-  return name === '@nestjs/typeorm' && typeormModule !== undefined ? `${name}@${typeormModule}` : name;
+  const versions: Readonly<Record<string, string | undefined>> = {
+    'better-sqlite3': SQLITE,
+    '@nestjs/typeorm': typeormModule,
+  };
+  return versions[name] === undefined ? name : `${name}@${versions[name]}`;
 }
 
 /** @param timestamp the place of the migration among the others, Unix ms */
@@ -236,7 +234,7 @@ export class ${name} implements MigrationInterface {
 /** The import of TypeOrmModule for an application without one. The password stays in an environment variable. */
 function typeormElement(type: SupportedDatabase | undefined, migrations: string): string {
   const place =
-    type === undefined || type === 'better-sqlite3' ? `database: 'app.sqlite'` : `url: process.env['DATABASE_URL']`;
+    type === undefined || isFileDatabase(type) ? `database: 'app.sqlite'` : `url: process.env['DATABASE_URL']`;
   const lines = [
     `type: '${type ?? 'better-sqlite3'}'`,
     place,

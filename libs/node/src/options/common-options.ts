@@ -2,6 +2,7 @@ import { boolean, option, type OptionReader, type OptionsOf, type ReadOptions } 
 import { ConfigurationError } from '@raindrop/core';
 import type { SqlDatabase } from '../database/sql-database.js';
 import type { Logger } from '../ports/logger.js';
+import { isFileDatabase } from '../database/supported-database.js';
 import { isTableName, TABLE_NAME_RULE } from '../database/table-name.js';
 import { guarded } from '../system/listeners.js';
 import { withAddresses } from '../database/addressed-connection.js';
@@ -144,6 +145,6 @@ function differenceOf(databases: readonly SqlDatabase[]): string | undefined {
   const isOne = (of: (database: SqlDatabase) => unknown): boolean => new Set(databases.map(of)).size === 1;
   if (!isOne(({ type }) => type)) return 'must name addresses of one database, but these have different types';
   if (!isOne(({ schema }) => schema)) return 'must name addresses of one database, with the same schema';
-  if (databases[0]!.type !== 'better-sqlite3') return undefined;
+  if (!isFileDatabase(databases[0]!.type)) return undefined;
   return 'must name one file: a SQLite database has no second address';
 }

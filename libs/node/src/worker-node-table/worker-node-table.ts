@@ -1,6 +1,6 @@
 import type { SupportedDatabase } from '../database/supported-database.js';
 import { type Table, type TableKind, tableSql } from '../tables/table-kind.js';
-import { bindings, quoteTable, type RunSql, type Statement } from '../database/dialect.js';
+import { bindings, type Family, quoteTable, type RunSql, type Statement } from '../database/dialect.js';
 
 /** With 17 bits, 131,072 worker ids last ten years of 35 starts a day. With fewer they are used up too soon. */
 export const DISPOSABLE_MIN_WORKER_BITS = 17;
@@ -29,7 +29,7 @@ export const WORKER_NODE_TABLE: TableKind = {
   ],
   key: [],
   options: 'tableOptions',
-  flaw: counterFlaw,
+  flaw: (run, table) => COUNTER_FLAWS[table.dialect.family](run, table),
 };
 
 /**
@@ -43,12 +43,12 @@ export function workerNodeTableSql(type: SupportedDatabase, tableName?: string):
   return tableSql(WORKER_NODE_TABLE, type, tableName);
 }
 
-/** Says why an id of this table could come twice; undefined when none can. */
-async function counterFlaw(run: RunSql, table: Table): Promise<string | undefined> {
-  if (table.dialect.family === 'postgres') return postgresFlaw(run, table);
-  if (table.dialect.family === 'sqlite') return sqliteFlaw(run, table);
-  return mysqlFlaw(run, table);
-}
+/** Each says why an id of this table could come twice; undefined when none can. */
+const COUNTER_FLAWS: Readonly<Record<Family, NonNullable<TableKind['flaw']>>> = {
+  mysql: mysqlFlaw,
+  postgres: postgresFlaw,
+  sqlite: sqliteFlaw,
+};
 
 /** The id must be an identity column, or its default must be the next value of a sequence and nothing else. */
 async function postgresFlaw(run: RunSql, { dialect, name }: Table): Promise<string | undefined> {

@@ -2,7 +2,7 @@ import type { Layout, PastIds } from '@raindrop/core';
 import { PermanentError } from '@raindrop/core/internal';
 import { ConfigurationError } from '@raindrop/core';
 import { askWithTerm } from '../database/judge-primary.js';
-import { type Dialect, quoteTable, type SqlValue } from '../database/dialect.js';
+import { type Dialect, execute, type Family, quoteTable, type Statement } from '../database/dialect.js';
 import { OwnDatabase } from '../database/own-database.js';
 import { REPLICA, ReplicaError } from '../database/server-term.js';
 import type { SqlDatabase } from '../database/sql-database.js';
@@ -16,8 +16,50 @@ export interface IdColumn extends TableName {
 /** How long a table may be searched, ms: about 5 billion keys. */
 const SEARCH_MS = 600_000;
 
-/** The names of integers, in the words of the databases. SQLite decides by the letters INT. */
+/** The names of integers, in the words of the servers. */
 const INTEGER = /^(tiny|small|medium|big)?int(eger)?\b/i;
+
+/** How a database is searched. */
+interface Search {
+  /** The type of an ID as a text. */
+  readonly text: string;
+  /** Matches the types of integers. */
+  readonly integer: RegExp;
+  /** Asks for the type of a column: one record with one value, or none. */
+  typeSql(dialect: Dialect, table: IdColumn): Statement;
+}
+
+const SEARCHES: Readonly<Record<Family, Search>> = {
+  postgres: {
+    text: 'TEXT',
+    integer: INTEGER,
+    typeSql: (dialect, table) => ({
+      sql:
+        'SELECT format_type(atttypid, NULL) AS type FROM pg_attribute ' +
+        'WHERE attrelid = to_regclass($1) AND attname = $2 AND NOT attisdropped',
+      values: [quoteTable(dialect, table), table.column],
+    }),
+  },
+  mysql: {
+    text: 'CHAR',
+    integer: INTEGER,
+    typeSql: (_dialect, { schema, name, column }) => ({
+      sql:
+        'SELECT data_type AS type FROM information_schema.columns ' +
+        `WHERE table_schema = ${schema === undefined ? 'DATABASE()' : '?'} AND table_name = ? AND column_name = ?`,
+      values: [...(schema === undefined ? [] : [schema]), name, column],
+    }),
+  },
+  sqlite: {
+    text: 'TEXT',
+    // SQLite decides by these letters.
+    integer: /int/i,
+    typeSql: (_dialect, { schema, name, column }) => ({
+      sql: `SELECT type FROM pragma_table_info(?${schema === undefined ? '' : ', ?'}) WHERE name = ? COLLATE NOCASE`,
+      values: [name, ...(schema === undefined ? [] : [schema]), column],
+    }),
+  },
+};
 
 /**
  * The tables in which a backfill looks for IDs that its reservation could repeat. The worker's row does not know of IDs
@@ -68,10 +110,9 @@ export class IdTables {
 
 function searchSql(dialect: Dialect, table: IdColumn, { layout, workerId, lane, from, to }: PastIds): string {
   const column = dialect.quote(table.column);
-  const text = dialect.family === 'mysql' ? 'CHAR' : 'TEXT';
   const mine = layout.pack({ tick: 0, workerId, clockBack: lane, sequence: 0 });
   return (
-    `SELECT CAST(${column} AS ${text}) FROM ${quoteTable(dialect, table)} ` +
+    `SELECT CAST(${column} AS ${SEARCHES[dialect.family].text}) FROM ${quoteTable(dialect, table)} ` +
     `WHERE ${column} BETWEEN ${layout.idFloor(from)} AND ${layout.idCeil(to)} ` +
     `AND (${column} & ${maskOf(layout)}) = ${mine} LIMIT 1`
   );
@@ -86,40 +127,15 @@ function maskOf({ fields }: Layout): bigint {
 
 /** MySQL and SQLite compare a text with a number as they like, and would find nothing. @throws ConfigurationError */
 async function requireInteger(own: OwnDatabase, table: IdColumn): Promise<void> {
-  const { sql, values } = typeSql(own.dialect, table);
-  const { records } = await own.call((run) => run(sql, values));
+  const search = SEARCHES[own.dialect.family];
+  const { records } = await own.call((run) => execute(run, search.typeSql(own.dialect, table)));
   const type = records[0] === undefined ? undefined : String(Object.values(records[0])[0]);
-  if (type !== undefined && (own.dialect.family === 'sqlite' ? /int/i : INTEGER).test(type)) return;
+  if (type !== undefined && search.integer.test(type)) return;
   const message =
     type === undefined
       ? `names ${nameOf(table)}, which does not exist: give tables with a column of IDs, such as 'orders' or { table: 'orders', column: 'order_id' }`
       : `names ${nameOf(table)} of type ${type}: only integer columns can be searched for IDs`;
   throw new ConfigurationError([{ option: 'tables', given: nameOf(table), message }]);
-}
-
-function typeSql(dialect: Dialect, table: IdColumn): { readonly sql: string; readonly values: SqlValue[] } {
-  const { schema, name, column } = table;
-  switch (dialect.family) {
-    case 'postgres':
-      return {
-        sql:
-          'SELECT format_type(atttypid, NULL) AS type FROM pg_attribute ' +
-          'WHERE attrelid = to_regclass($1) AND attname = $2 AND NOT attisdropped',
-        values: [quoteTable(dialect, table), column],
-      };
-    case 'mysql':
-      return {
-        sql:
-          'SELECT data_type AS type FROM information_schema.columns ' +
-          `WHERE table_schema = ${schema === undefined ? 'DATABASE()' : '?'} AND table_name = ? AND column_name = ?`,
-        values: [...(schema === undefined ? [] : [schema]), name, column],
-      };
-    case 'sqlite':
-      return {
-        sql: `SELECT type FROM pragma_table_info(?${schema === undefined ? '' : ', ?'}) WHERE name = ? COLLATE NOCASE`,
-        values: [name, ...(schema === undefined ? [] : [schema]), column],
-      };
-  }
 }
 
 function nameOf({ schema, name, column }: IdColumn): string {

@@ -1,5 +1,12 @@
 import type { QueryRunner } from 'typeorm';
-import { BUSINESS_NUMBER_TABLE, KEY_COLUMNS, NAME_COLUMNS, quoteTable, type Table } from '@raindrop/node/internal';
+import {
+  BUSINESS_NUMBER_TABLE,
+  type Family,
+  KEY_COLUMNS,
+  NAME_COLUMNS,
+  quoteTable,
+  type Table,
+} from '@raindrop/node/internal';
 import { ConfigurationError } from '@raindrop/core';
 import { type HeldKeys, hold } from './transaction-turns.js';
 import type { NumberKey } from './business-number-options.js';
@@ -17,6 +24,7 @@ interface MysqlAnswer {
 abstract class KeyedRow {
   protected readonly runner: QueryRunner;
   protected readonly table: string;
+  protected readonly connection: ApplicationConnection;
 
   /** @throws BusinessNumberConflictError when it would wait for a transaction that waits for this one */
   constructor(
@@ -27,25 +35,21 @@ abstract class KeyedRow {
     hold(held, place, key);
     this.runner = held.runner;
     this.table = quoteTable(place.dialect, place.name);
-  }
-
-  protected get isMysql(): boolean {
-    return this.place.dialect.family === 'mysql';
+    this.connection = CONNECTIONS[place.dialect.family];
   }
 
   /** The INSERT of this row without its conflict clause; its placeholders are {@link keyValues}. */
-  protected insert(value: bigint | string, start: bigint): string {
+  protected insert(value: bigint | string, start: bigint, alias = ''): string {
     const { dialect } = this.place;
     const key = KEY_COLUMNS.map((_, index) => this.placeholder(index));
     const values = [...key, value, start, dialect.nowMs, dialect.nowMs];
     const columns = BUSINESS_NUMBER_TABLE.columns.map(({ name }) => this.quote(name));
-    const alias = this.isMysql ? '' : ' AS n';
     return `INSERT INTO ${this.table}${alias} (${columns.join(', ')}) VALUES (${values.join(', ')})`;
   }
 
-  /** The conflict clause of PostgreSQL and SQLite, for a row that exists already. */
-  protected get onConflict(): string {
-    return `ON CONFLICT (${KEY_COLUMNS.map((column) => this.quote(column)).join(', ')}) DO UPDATE SET`;
+  /** The same with the conflict clause of PostgreSQL and SQLite, in which `n` is the row that exists already. */
+  protected insertOrUpdate(value: bigint | string, start: bigint): string {
+    return `${this.insert(value, start, ' AS n')} ON CONFLICT (${KEY_COLUMNS.map((column) => this.quote(column)).join(', ')}) DO UPDATE SET`;
   }
 
   protected keyCondition(columns: readonly (keyof NumberKey)[]): { values: (string | Buffer)[]; same: string } {
@@ -54,7 +58,7 @@ abstract class KeyedRow {
   }
 
   protected keyValues(columns: readonly (keyof NumberKey)[]): (string | Buffer)[] {
-    return columns.map((column) => (this.isMysql ? Buffer.from(this.key[column], 'utf8') : this.key[column]));
+    return columns.map((column) => this.connection.keyValue(this.key[column]));
   }
 
   protected quote(column: string): string {
@@ -62,12 +66,47 @@ abstract class KeyedRow {
   }
 
   private placeholder(index: number): string {
-    return this.isMysql ? MYSQL_TEXT : this.place.dialect.placeholder(index + 1);
+    return this.connection.keyText(this.place.dialect.placeholder(index + 1));
   }
 }
 
-/** Keys are sent as bytes: a connection's character set could turn two keys into the same text. */
-const MYSQL_TEXT = 'CONVERT(? USING utf8mb4)';
+/** The application's connection, which is open with settings of its own. */
+interface ApplicationConnection {
+  /** A part of a key as a value of a statement. */
+  keyValue(part: string): string | Buffer;
+  /** The placeholder of such a value as a text. */
+  keyText(placeholder: string): string;
+  /** After a SELECT: it reads what is committed now, not when the transaction began. */
+  readonly readsLatest: string;
+  /** Whether the connection is known to be in no transaction. */
+  hasEnded(runner: QueryRunner): Promise<boolean>;
+}
+
+const CONNECTIONS: Readonly<Record<Family, ApplicationConnection>> = {
+  mysql: {
+    // Sent as bytes: the connection's character set could turn two keys into the same text.
+    keyValue: (part) => Buffer.from(part, 'utf8'),
+    keyText: (placeholder) => `CONVERT(${placeholder} USING utf8mb4)`,
+    readsLatest: ' LOCK IN SHARE MODE',
+    // MySQL tells it with its answers.
+    hasEnded: () => Promise.resolve(false),
+  },
+  postgres: {
+    keyValue: (part) => part,
+    keyText: (placeholder) => placeholder,
+    // Where the two differ, PostgreSQL has failed already.
+    readsLatest: '',
+    hasEnded: async (runner) => !isInPostgresTransaction((await runner.connect()) as object),
+  },
+  sqlite: {
+    keyValue: (part) => part,
+    keyText: (placeholder) => placeholder,
+    readsLatest: '',
+    // SQLite rolls back by itself when the disk is full or a file cannot be read.
+    hasEnded: async (runner) =>
+      ((await runner.connect()) as { readonly inTransaction?: boolean }).inTransaction === false,
+  },
+};
 
 interface Increment {
   readonly value: bigint;
@@ -85,9 +124,12 @@ export class NumberRow extends KeyedRow {
    * @throws TransactionRequiredError when the database has ended the transaction that TypeORM believes in
    */
   async increment(start: bigint, last: bigint): Promise<Increment | undefined> {
-    if (await this.hasEnded()) throw new TransactionRequiredError('ended');
-    const increment = await (this.isMysql ? this.incrementMysql(start, last) : this.incrementReturning(start, last));
-    if (increment === undefined || !(increment.isCommitted || (await this.hasEnded()))) return increment;
+    if (await this.connection.hasEnded(this.runner)) throw new TransactionRequiredError('ended');
+    const increment = await (this.place.dialect.hasReturning
+      ? this.incrementReturning(start, last)
+      : this.incrementMysql(start, last));
+    if (increment === undefined || !(increment.isCommitted || (await this.connection.hasEnded(this.runner))))
+      return increment;
     await this.takeBack(increment);
     throw new TransactionRequiredError('ended');
   }
@@ -105,7 +147,7 @@ export class NumberRow extends KeyedRow {
   private async incrementReturning(start: bigint, last: bigint): Promise<Attempt | undefined> {
     const [value, updated] = [this.quote('value'), this.quote('updated_ms')];
     const sql =
-      `${this.insert(start, start)} ${this.onConflict} ${value} = n.${value} + 1, ${updated} = ${this.place.dialect.nowMs} ` +
+      `${this.insertOrUpdate(start, start)} ${value} = n.${value} + 1, ${updated} = ${this.place.dialect.nowMs} ` +
       `WHERE n.${value} < ${last} ` +
       // As text: SQLite's driver rounds, and pg can be told to.
       `RETURNING CAST(${value} AS text) AS counted, CASE WHEN ${value} = ${this.quote('start_value')} THEN 1 ELSE 0 END AS is_first`;
@@ -155,16 +197,6 @@ export class NumberRow extends KeyedRow {
   private get sameBytes(): string {
     return NAME_COLUMNS.map((column) => `CAST(${this.quote(column)} AS BINARY) = ?`).join(' AND ');
   }
-
-  /** Whether the connection is known to be in no transaction. MySQL tells it with its answers. */
-  private async hasEnded(): Promise<boolean> {
-    const { family } = this.place.dialect;
-    if (family === 'postgres') return !isInPostgresTransaction((await this.runner.connect()) as object);
-    if (family === 'mysql') return false;
-    // SQLite rolls back by itself when the disk is full or a file cannot be read.
-    const connection = (await this.runner.connect()) as { readonly inTransaction?: boolean };
-    return connection.inTransaction === false;
-  }
 }
 
 interface Attempt extends Increment {
@@ -190,7 +222,7 @@ export class ResetRow extends KeyedRow {
 
   /** Locks the row. @returns a period of another length that the series has; undefined when it may begin the new one */
   async claim(): Promise<string | undefined> {
-    const { length, isNew } = await (this.isMysql ? this.lockMysql() : this.lockReturning());
+    const { length, isNew } = await (this.place.dialect.hasReturning ? this.lockReturning() : this.lockMysql());
     if (!isNew && length === this.length) return undefined;
     // The numbers may have been written before this row existed, or may have been deleted since.
     const other = await this.otherPeriod();
@@ -203,7 +235,7 @@ export class ResetRow extends KeyedRow {
   private async lockReturning(): Promise<Lock> {
     const [value, count] = [this.quote('value'), this.quote('start_value')];
     const sql =
-      `${this.insert(String(this.length), 1n)} ${this.onConflict} ${count} = n.${count} + 1 ` +
+      `${this.insertOrUpdate(String(this.length), 1n)} ${count} = n.${count} + 1 ` +
       `RETURNING CAST(${value} AS text) AS length, CASE WHEN ${count} = 1 THEN 1 ELSE 0 END AS is_new`;
     const { records } = await this.runner.query(sql, this.keyValues(KEY_COLUMNS), true);
     const record = (records as { length: string; is_new: number }[])[0]!;
@@ -225,9 +257,7 @@ export class ResetRow extends KeyedRow {
     const period = this.quote('period');
     const sql =
       `SELECT ${period} AS period FROM ${this.table} ` +
-      `WHERE ${same} AND ${period} <> '${RESET_PERIOD}' AND LENGTH(${period}) <> ${this.length} LIMIT 1` +
-      // Reads what is committed now, not when the transaction began. Where the two differ, PostgreSQL has failed already.
-      (this.isMysql ? ' LOCK IN SHARE MODE' : '');
+      `WHERE ${same} AND ${period} <> '${RESET_PERIOD}' AND LENGTH(${period}) <> ${this.length} LIMIT 1${this.connection.readsLatest}`;
     const { records } = await this.runner.query(sql, values, true);
     return (records as { period: string }[])[0]?.period;
   }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { processWide } from '@raindrop/core/internal';
-import { hostTimers, type Table } from '@raindrop/node/internal';
+import { hostTimers, isFileDatabase, type Table } from '@raindrop/node/internal';
 import { BusinessNumberConflictError } from './business-number-errors.js';
 import type { NumberKey } from './business-number-options.js';
 
@@ -66,7 +66,7 @@ const NESTED_WAIT_MS = 1_000;
  * @throws BusinessNumberConflictError inside one of another DataSource, after 1 to 2 s: the two may wait for each other
  */
 export async function inTurn<T>(dataSource: DataSource, transaction: () => Promise<T>): Promise<T> {
-  if (dataSource.options.type !== 'better-sqlite3') return transaction();
+  if (!isFileDatabase(dataSource.options.type)) return transaction();
   const before = ends.get(dataSource) ?? Promise.resolve();
   const ready = enclosingTurn() === undefined ? before : Promise.race([before, nestedWait()]);
   const result = ready.then(transaction);

@@ -10,6 +10,8 @@ import {
 } from '@raindrop/node';
 import {
   dialectOf,
+  type Family,
+  isFileDatabase,
   isInMemory,
   isSupportedDatabase,
   type MysqlConnection,
@@ -26,23 +28,6 @@ import {
 requireSupported('typeorm', () => __filename);
 
 /**
- * Queries that TypeORM sends to PostgreSQL at every new connection, one round trip each. It needs the answers for entities
- * and schemas; this DataSource has neither.
- */
-const NOT_ASKED = { version: '12.0', database: 'not asked', searchSchema: 'not asked' };
-
-/** The drivers' connections, as far as they are needed here. */
-interface OpenedConnection {
-  on?(event: 'error', listener: () => void): unknown;
-  /** mysql2's, and pg's. */
-  readonly threadId?: number;
-  readonly processID?: number;
-  /** mysql2's; pg has it one level down. */
-  readonly stream?: DriverConnection['stream'];
-  readonly connection?: { readonly stream?: DriverConnection['stream'] };
-}
-
-/**
  * Returns the database of a TypeORM DataSource, for `dbConfig` and for tables outside an application: with the same
  * driver and the same settings, over one connection of our own.
  * @param options those of the DataSource; with `replication` its master is meant
@@ -57,7 +42,7 @@ export function dataSourceDatabase(
   const { type, database, schema } = options as { type: string; database?: unknown; schema?: string };
   return {
     ...{ type, schema, configuredBy, place: placeOf(options) },
-    isVolatile: type === 'sqljs' || (type === 'better-sqlite3' && isInMemory(database)),
+    isVolatile: type === 'sqljs' || (isFileDatabase(type) && isInMemory(database)),
     warnings: () => [...sqliteDriverWarning(sqliteVersionsOf(options)), ...dropWarning(options)],
     driver: (opTimeoutMs, sockets) => new DataSourceDriver(options, opTimeoutMs, sockets),
   };
@@ -82,7 +67,7 @@ class DataSourceDriver implements Driver {
     if (versions !== undefined) refuseUnfit(versions);
     const own = ownDataSourceOptions(options, { opTimeoutMs });
     const { type, extra } = own as { type: string; extra?: { stream?: unknown } };
-    const isLocal = type === 'better-sqlite3';
+    const isLocal = isFileDatabase(type);
     this.file = isLocal ? String(options.database) : undefined;
     const stream = isLocal ? undefined : sockets.factory(type, extra?.stream);
     try {
@@ -90,39 +75,18 @@ class DataSourceDriver implements Driver {
     } catch (error) {
       throw isMissingDriver(error) ? new DriverNotInstalledError(type, error) : error;
     }
-    if (type === 'postgres') Object.assign(this.dataSource.driver, NOT_ASKED);
+    Object.assign(this.dataSource.driver, driverOf(type).notAsked);
   }
 
   async connect(): Promise<DriverConnection> {
     if (!this.dataSource.isInitialized) await this.dataSource.initialize();
     const runner = this.dataSource.createQueryRunner('master');
-    const opened = (await runner.connect()) as OpenedConnection;
-    // TypeORM's own way hangs under the fake timers of a test.
-    if (dialectOf(this.dataSource.options.type).family === 'mysql')
-      return mysqlConnectionOf(opened as unknown as MysqlConnection);
-    // A default of the whole driver that only a client itself overrides, see OWN_PARSERS.
-    if (this.dataSource.options.type === 'postgres') Object.assign(opened, { binary: false });
-    return {
-      session: opened.threadId ?? opened.processID,
-      stream: opened.connection?.stream ?? opened.stream,
-      onError: (listener) => opened.on?.('error', listener),
-      query: (sql, values) => this.query(runner, sql, values),
-    };
+    const opened = (await runner.connect()) as object;
+    return driverOf(this.dataSource.options.type).connectionOf(opened, runner);
   }
 
   async end(): Promise<void> {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
-  }
-
-  private async query(
-    runner: QueryRunner,
-    sql: string,
-    values: readonly unknown[],
-  ): ReturnType<DriverConnection['query']> {
-    const result = await runner.query(sql, [...values], true);
-    const answer = result.raw as { readonly insertId?: unknown } | undefined;
-    const records = result.records as Record<string, unknown>[];
-    return { records, affected: result.affected, insertId: answer?.insertId };
   }
 }
 
@@ -169,13 +133,49 @@ export function ownDataSourceOptions(
   const { type } = options;
   const given = { ...options, ...credentialsOf(options) } as Options;
   const extra = (given['extra'] ?? {}) as Options;
-  return { ...given, ...NOT_OURS, ...connectionOf(type, extra, opTimeoutMs) } as unknown as DataSourceOptions;
+  return { ...given, ...NOT_OURS, ...driverOf(type).options(extra, opTimeoutMs) } as unknown as DataSourceOptions;
 }
 
-function connectionOf(type: string, extra: Options, opTimeoutMs: number): Options {
-  if (type === 'better-sqlite3') return { poolSize: undefined, timeout: 0, enableWAL: false, statementCacheSize: 100 };
-  if (type === 'postgres') {
-    return {
+/** What differs between TypeORM's drivers. */
+interface TypeormDriver {
+  /** In place of the application's options of a connection. */
+  options(extra: Options, opTimeoutMs: number): Options;
+  /** Answers to queries that TypeORM sends at every new connection for entities and schemas, which there are none of. */
+  readonly notAsked?: object;
+  /** Whether each server of a replication has its own `ssl`. TypeORM reads that of MySQL at the top level only. */
+  readonly hasSslPerServer: boolean;
+  connectionOf(opened: object, runner: QueryRunner): DriverConnection;
+}
+
+const DRIVERS: Readonly<Record<Family, TypeormDriver>> = {
+  mysql: {
+    options: (extra, opTimeoutMs) => ({
+      connectTimeout: opTimeoutMs,
+      acquireTimeout: undefined,
+      supportBigNumbers: true,
+      bigNumberStrings: true,
+      extra: {
+        ...extra,
+        connectionLimit: 1,
+        maxIdle: 1,
+        queueLimit: 0,
+        waitForConnections: true,
+        connectTimeout: opTimeoutMs,
+        supportBigNumbers: true,
+        bigNumberStrings: true,
+        // These settings of the driver change the shape of rows.
+        rowsAsArray: false,
+        nestTables: false,
+        namedPlaceholders: false,
+        typeCast: true,
+      },
+    }),
+    hasSslPerServer: false,
+    // TypeORM's own way hangs under the fake timers of a test.
+    connectionOf: (opened) => mysqlConnectionOf(opened as MysqlConnection),
+  },
+  postgres: {
+    options: (extra, opTimeoutMs) => ({
       connectTimeoutMS: opTimeoutMs,
       // The first runs statements of the application, the second changes a setting of the whole driver.
       installExtensions: false,
@@ -196,29 +196,46 @@ function connectionOf(type: string, extra: Options, opTimeoutMs: number): Option
         maxUses: 0,
         maxLifetimeSeconds: 0,
       },
-    };
-  }
-  return {
-    connectTimeout: opTimeoutMs,
-    acquireTimeout: undefined,
-    supportBigNumbers: true,
-    bigNumberStrings: true,
-    extra: {
-      ...extra,
-      connectionLimit: 1,
-      maxIdle: 1,
-      queueLimit: 0,
-      waitForConnections: true,
-      connectTimeout: opTimeoutMs,
-      supportBigNumbers: true,
-      bigNumberStrings: true,
-      // These settings of the driver change the shape of rows.
-      rowsAsArray: false,
-      nestTables: false,
-      namedPlaceholders: false,
-      typeCast: true,
+    }),
+    notAsked: { version: '12.0', database: 'not asked', searchSchema: 'not asked' },
+    hasSslPerServer: true,
+    connectionOf: (opened, runner) => {
+      const client = opened as PostgresClient;
+      // A default of the whole driver that only a client itself overrides, see OWN_PARSERS.
+      Object.assign(client, { binary: false });
+      return {
+        session: client.processID,
+        stream: client.connection?.stream,
+        onError: (listener) => client.on?.('error', listener),
+        query: (sql, values) => ask(runner, sql, values),
+      };
     },
-  };
+  },
+  sqlite: {
+    options: () => ({ poolSize: undefined, timeout: 0, enableWAL: false, statementCacheSize: 100 }),
+    hasSslPerServer: false,
+    connectionOf: (_opened, runner) => ({ stream: undefined, query: (sql, values) => ask(runner, sql, values) }),
+  },
+};
+
+function driverOf(type: string): TypeormDriver {
+  return DRIVERS[dialectOf(type).family];
+}
+
+/** The used part of pg's client. */
+interface PostgresClient {
+  readonly processID?: number;
+  readonly connection?: { readonly stream?: DriverConnection['stream'] };
+  on?(event: 'error', listener: () => void): unknown;
+}
+
+async function ask(
+  runner: QueryRunner,
+  sql: string,
+  values: readonly unknown[],
+): ReturnType<DriverConnection['query']> {
+  const { records, affected } = await runner.query(sql, [...values], true);
+  return { records: records as Record<string, unknown>[], affected, insertId: undefined };
 }
 
 /** With replication, credentials that the master leaves out are not taken from the top level, as in TypeORM. */
@@ -228,8 +245,7 @@ function credentialsOf(options: DataSourceOptions): Options {
   const { master } = replication as { master: Options };
   const names = ['url', 'host', 'port', 'username', 'password', 'database', 'socketPath', 'applicationName'];
   const credentials = Object.fromEntries(names.map((name) => [name, master[name]]));
-  // For MySQL, TypeORM reads `ssl` at the top level only.
-  return { ...credentials, ssl: type === 'postgres' ? master['ssl'] : ssl };
+  return { ...credentials, ssl: driverOf(type as string).hasSslPerServer ? master['ssl'] : ssl };
 }
 
 /**
@@ -237,7 +253,8 @@ function credentialsOf(options: DataSourceOptions): Options {
  * another database, brings a driver of its own, or nothing is found, as in a bundle.
  */
 export function sqliteVersionsOf(options: DataSourceOptions): SqliteVersions | undefined {
-  if (options.type !== 'better-sqlite3' || options.driver !== undefined) return undefined;
+  const { type, driver } = options as { type: string; driver?: unknown };
+  if (!isFileDatabase(type) || driver !== undefined) return undefined;
   try {
     // As TypeORM resolves it.
     return sqliteVersions(require.resolve('typeorm'));

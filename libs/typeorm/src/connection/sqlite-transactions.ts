@@ -1,5 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { RaindropError } from '@raindrop/core';
+import { isFileDatabase } from '@raindrop/node/internal';
 
 /** The used part of TypeORM's driver for better-sqlite3. */
 interface SqliteDriver {
@@ -22,7 +23,7 @@ const INSTALLED = Symbol.for('@raindrop/typeorm:sqlite-transactions');
  * Other databases are left as they are. A second call does nothing.
  */
 export function endSqliteTransactions(dataSource: DataSource): void {
-  if (dataSource.options.type !== 'better-sqlite3') return;
+  if (!isFileDatabase(dataSource.options.type)) return;
   const driver = dataSource.driver as unknown as SqliteDriver;
   if (INSTALLED in driver) return;
   const guards = new WeakMap<GuardedRunner, TransactionGuard>();

@@ -5,6 +5,7 @@ import {
   InsertQueryBuilder,
   type QueryRunner,
 } from 'typeorm';
+import { dialectOf } from '@raindrop/node/internal';
 import { dataSourceOf } from '../connection/data-source-of.js';
 import { type GeneratedColumn, generatedColumnsOf } from './generated-column.js';
 import { copyWithout, Execution, type FilledColumn, type FilledRows, rowClaims } from './row-claims.js';
@@ -110,7 +111,7 @@ function lookThen(execute: Builder['execute']): Builder['execute'] {
     const { queryRunner: runner } = this;
     const dataSource = dataSourceOf(this);
     const query: AppQuery = (sql, parameters) =>
-      runner?.isTransactionActive === true && dataSource.options.type === 'postgres'
+      runner?.isTransactionActive === true && dialectOf(dataSource.options.type).failureEndsTransaction
         ? queryInSavepoint(runner, sql, parameters)
         : dataSource.query(sql, parameters, runner);
     for (const each of dataSource.subscribers.filter(isSnowflakeSubscriber)) await each.look?.(query);
@@ -118,7 +119,7 @@ function lookThen(execute: Builder['execute']): Builder['execute'] {
   };
 }
 
-/** In PostgreSQL a statement that fails ends the transaction. The application's own is to go on. */
+/** For databases where a statement that fails ends the transaction: the application's own is to go on. */
 async function queryInSavepoint(runner: QueryRunner, sql: string, parameters: unknown[]): Promise<unknown> {
   await runner.query('SAVEPOINT raindrop_look');
   try {

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { wallClock } from '@raindrop/core/internal';
+import { dialectOf, type Family, isSupportedDatabase } from '@raindrop/node/internal';
 import type { ColumnMetadata } from './patches.js';
 import { type EntityLint, type EntityProblem, report, roundedProblem } from './entity-lint.js';
 import { findColumns, type GeneratedColumn, type ReferenceColumn, type SnowflakeSource } from './generated-column.js';
@@ -168,8 +169,6 @@ function problemOf(column: ColumnMetadata, { options }: DataSource, found: Fault
 /** A problem without its column. */
 type Fault = Pick<EntityProblem, 'severity' | 'problem' | 'cure'>;
 
-const TESTED: readonly string[] = ['mysql', 'mariadb', 'postgres', 'better-sqlite3'];
-
 /** Drivers of these databases return every integer as a JavaScript number. */
 const ROUNDING: readonly string[] = ['sqlite', 'sqljs', 'expo', 'react-native', 'cordova', 'nativescript', 'capacitor'];
 
@@ -185,29 +184,44 @@ function driverFaults(dataSource: DataSource, as: IdProperty): Fault[] {
   if (ROUNDING.includes(type)) {
     return as === 'number' ? [] : [error('its driver rounds integers past 2^53 - 1', `Use 'better-sqlite3'`)];
   }
-  if (!TESTED.includes(type)) {
+  if (!isSupportedDatabase(type)) {
     const problem = 'Raindrop is not tested with this database';
     return [{ severity: 'warning', problem, cure: 'Check that a 19-digit ID comes back digit for digit' }];
   }
-  return as === 'number' ? [] : settingFaults(dataSource);
+  return as === 'number' ? [] : SETTING_FAULTS[dialectOf(type).family](dataSource);
 }
 
-function settingFaults({ options, driver }: DataSource): Fault[] {
-  const settings = { ...(options as { extra?: object }).extra, ...options } as {
-    supportBigNumbers?: boolean;
-    parseInt8?: boolean;
-    types?: PostgresTypes;
-  };
-  if (/^(mysql|mariadb)$/.test(options.type) && settings.supportBigNumbers === false) {
-    return [error('supportBigNumbers: false makes mysql2 round IDs', 'Remove it: true is the default')];
-  }
-  if (options.type !== 'postgres') return [];
+const SETTING_FAULTS: Readonly<Record<Family, (dataSource: DataSource) => Fault[]>> = {
+  mysql: mysqlFaults,
+  postgres: postgresFaults,
+  // Its connection is made exact: safe-sqlite-integers.ts.
+  sqlite: () => [],
+};
+
+/** The settings of the driver, in `extra` or beside it. */
+function settingsOf({ options }: DataSource): DriverSettings {
+  return { ...(options as { extra?: object }).extra, ...options } as DriverSettings;
+}
+
+function mysqlFaults(dataSource: DataSource): Fault[] {
+  if (settingsOf(dataSource).supportBigNumbers !== false) return [];
+  return [error('supportBigNumbers: false makes mysql2 round IDs', 'Remove it: true is the default')];
+}
+
+function postgresFaults(dataSource: DataSource): Fault[] {
+  const settings = settingsOf(dataSource);
   const own: unknown = settings.types?.getTypeParser?.(20, 'text')?.(LARGE);
   if (typeof own === 'number') return [error(roundedProblem(own, LARGE), 'Leave int8 (OID 20) out of extra.types')];
-  const { types } = (driver as { postgres?: { types?: PostgresTypes } }).postgres ?? {};
+  const { types } = (dataSource.driver as { postgres?: { types?: PostgresTypes } }).postgres ?? {};
   const parsed = types?.getTypeParser?.(20, 'text')?.(LARGE);
   if (settings.parseInt8 !== true && typeof parsed !== 'number') return [];
   return [error('pg is set to parse int8 as a number, which rounds IDs', 'Remove parseInt8 or the type parser')];
+}
+
+interface DriverSettings {
+  readonly supportBigNumbers?: boolean;
+  readonly parseInt8?: boolean;
+  readonly types?: PostgresTypes;
 }
 
 interface PostgresTypes {

@@ -1,7 +1,15 @@
 import type { DataSource } from 'typeorm';
 import type { Layout } from '@raindrop/core';
 import { largestIdOf } from '@raindrop/core/internal';
-import { type ColumnFiller, describeFiller, FILLER_SQL, readFiller } from '@raindrop/node/internal';
+import {
+  type ColumnFiller,
+  describeFiller,
+  dialectOf,
+  type Family,
+  FILLER_SQL,
+  isSupportedDatabase,
+  readFiller,
+} from '@raindrop/node/internal';
 import { type EntityLint, type EntityProblem, report, roundedProblem } from './entity-lint.js';
 import {
   findColumns,
@@ -35,7 +43,6 @@ export interface RealColumn {
 }
 
 interface Look {
-  readonly family: keyof typeof FILLER_SQL;
   readonly sql: string;
   readonly parameters: unknown[];
   /** The `place` of a column's table in the answer. */
@@ -184,7 +191,7 @@ function fillerProblems(
     if (filler === undefined) return [];
     const { databaseName: column, entityMetadata } = each.column;
     const place = { schema: look.schemaOf(each), table: entityMetadata.tableName, column };
-    const { problem, cure } = describeFiller(filler, place, look.family);
+    const { problem, cure } = describeFiller(filler, place, dialectOf(dataSource.options.type));
     return [problemOf(each, dataSource, 'warning', problem, cure)];
   });
 }
@@ -204,10 +211,14 @@ function problemOf(
 /** The one query of a database; undefined for those whose catalogue is not known here. */
 function lookFor(dataSource: DataSource, columns: readonly Columns[], sample: bigint): Look | undefined {
   const { type } = dataSource.options;
-  if (type === 'postgres') return lookInPostgres(dataSource, columns, sample);
-  if (type === 'better-sqlite3') return lookInSqlite(dataSource, columns, sample);
-  return type === 'mysql' || type === 'mariadb' ? lookInMysql(dataSource, columns, sample) : undefined;
+  return isSupportedDatabase(type) ? LOOKS[dialectOf(type).family](dataSource, columns, sample) : undefined;
 }
+
+const LOOKS: Readonly<Record<Family, (dataSource: DataSource, columns: readonly Columns[], sample: bigint) => Look>> = {
+  mysql: lookInMysql,
+  postgres: lookInPostgres,
+  sqlite: lookInSqlite,
+};
 
 function lookInMysql({ driver }: DataSource, columns: readonly Columns[], sample: bigint): Look {
   const schemaOf = ({ column }: Columns): string => column.entityMetadata.database ?? driver.database ?? '';
@@ -219,7 +230,6 @@ function lookInMysql({ driver }: DataSource, columns: readonly Columns[], sample
   ].map((names) => [...new Set(names)]);
   const [schemas, tables, names] = lists.map((list) => list.map(() => '?').join(', '));
   return {
-    family: 'mysql',
     sql:
       `SELECT CAST('${sample}' AS SIGNED) AS id, CONCAT(c.TABLE_SCHEMA, '.', c.TABLE_NAME) AS place, ` +
       `c.COLUMN_NAME AS \`column\`, c.COLUMN_TYPE AS type, ${FILLER_SQL.mysql} AS filler FROM (SELECT 1 AS one) AS o LEFT JOIN information_schema.COLUMNS AS c ` +
@@ -240,7 +250,6 @@ function lookInPostgres({ driver }: DataSource, columns: readonly Columns[], sam
     return [schema, tableName].flatMap((name) => (name ? driver.escape(name) : [])).join('.');
   };
   return {
-    family: 'postgres',
     sql:
       `SELECT CAST('${sample}' AS bigint) AS id, CAST(t.place AS text) AS place, CAST(a.attname AS text) AS "column", ` +
       // For a domain, its base type.
@@ -260,7 +269,6 @@ function lookInPostgres({ driver }: DataSource, columns: readonly Columns[], sam
 function lookInSqlite({ driver }: DataSource, columns: readonly Columns[], sample: bigint): Look {
   const placeOf = ({ column }: Columns): string => column.entityMetadata.tableName;
   return {
-    family: 'sqlite',
     sql:
       `SELECT CAST('${sample}' AS INTEGER) AS id, t.value AS place, c.name AS "column", c.type AS type, ${FILLER_SQL.sqlite} AS filler ` +
       `FROM json_each(?) AS t LEFT JOIN pragma_table_info(t.value) AS c`,
@@ -304,14 +312,24 @@ const INTEGER_BITS: Readonly<Record<string, number>> = { tiny: 7, small: 15, med
  */
 export function realType(spelled: string, database: string, largest: bigint): RealTypeFault | undefined {
   const type = spelled.toLowerCase();
-  return database === 'better-sqlite3' ? sqliteFault(type) : (integerFault(type, largest) ?? otherFault(type, largest));
+  return TYPE_FAULTS[dialectOf(database).family](type, largest);
 }
+
+const TYPE_FAULTS: Readonly<Record<Family, (type: string, largest: bigint) => RealTypeFault | undefined>> = {
+  mysql: serverFault,
+  postgres: serverFault,
+  sqlite: sqliteFault,
+};
 
 /** SQLite has affinities instead of types. An integer has 64 bits, whatever it is called. */
 function sqliteFault(type: string): RealTypeFault | undefined {
   if (/int/.test(type)) return undefined;
   if (/real|floa|doub/.test(type)) return rounds;
   return type === '' || /char|clob|text|blob/.test(type) ? text : undefined;
+}
+
+function serverFault(type: string, largest: bigint): RealTypeFault | undefined {
+  return integerFault(type, largest) ?? otherFault(type, largest);
 }
 
 function integerFault(type: string, largest: bigint): RealTypeFault | undefined {

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { isFileDatabase } from '@raindrop/node/internal';
 
 /** The used part of a `better-sqlite3` database. */
 export interface SqliteDatabase {
@@ -40,7 +41,7 @@ export function safeSqliteIntegers(database: SqliteDatabase): void {
  * TypeORM has prepared on it are thrown away.
  */
 export function makeSqliteExact({ options, driver }: DataSource): void {
-  if (options.type !== 'better-sqlite3') return;
+  if (!isFileDatabase(options.type)) return;
   const { databaseConnection, queryRunner } = driver as unknown as {
     readonly databaseConnection?: SqliteDatabase;
     readonly queryRunner?: { readonly stmtCache?: unknown };

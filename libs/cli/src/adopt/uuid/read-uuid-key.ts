@@ -1,10 +1,11 @@
+import type { SupportedDatabase } from '@raindrop/node';
 import { withOldDatabase } from '../read-old-key.js';
 import { columnsFor, keyPathsOf, type Query } from '../old-key.js';
 import { InputError } from '../../input-error.js';
 import { readMysqlUuids } from './mysql-uuid.js';
 import { readPostgresUuids } from './postgres-uuid.js';
 import { noOrder, notAnOrder, notOnSqlite, notOrders } from './uuid-refusals.js';
-import type { UuidKey, UuidKeys } from './uuid-key.js';
+import type { UuidKey, UuidKeys, UuidPath } from './uuid-key.js';
 
 /**
  * Reads keys of UUIDs, the columns that refer to them, and the order in which their rows were created; changes nothing.
@@ -24,12 +25,17 @@ export async function readUuidKeys(
   const orders = orderBy === undefined ? [] : columnsFor('--order-by', orderBy, paths.length);
   const asked = paths.map((path, at) => ({ ...path, orderBy: orders[at] }));
   return withOldDatabase(url, async (query, type) => {
-    if (type === 'better-sqlite3') throw notOnSqlite();
-    const uuids =
-      type === 'postgres' ? await readPostgresUuids(query, asked) : await readMysqlUuids(query, asked, type);
+    const uuids = await READERS[type](query, asked);
     return { uuids, orders: await ordersOfCreation(query, uuids) };
   });
 }
+
+const READERS: Readonly<Record<SupportedDatabase, (query: Query, asked: readonly UuidPath[]) => Promise<UuidKeys>>> = {
+  mysql: (query, asked) => readMysqlUuids(query, asked, 'mysql'),
+  mariadb: (query, asked) => readMysqlUuids(query, asked, 'mariadb'),
+  postgres: readPostgresUuids,
+  'better-sqlite3': () => Promise.reject(notOnSqlite()),
+};
 
 /** The number of rows, and the order in which they were created. */
 interface CreationOrder {
