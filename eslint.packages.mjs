@@ -74,6 +74,7 @@ const FOLDERS = {
       'remote',
       'threads',
       'public-ids',
+      'testing',
       'nest-project',
     ],
   ],
@@ -134,7 +135,7 @@ export const packages = [
           patterns: [
             {
               // What Nest adds nothing to has an entry of node.
-              regex: '^@raindrop/(core|typeorm|cli|node(?!/(redis|etcd|nats|remote|threads)$))',
+              regex: '^@raindrop/(core|typeorm|cli|node(?!/(redis|etcd|nats|remote|testing|threads)$))',
               message: 'take it from @raindrop/nestjs or one of its entries',
             },
             { group: ['**/libs/*/src/**'], message: 'import the package, not its files' },

@@ -114,7 +114,6 @@ describe('A testbed', () => {
       '@raindrop/core/internal',
       '@raindrop/node',
       '@raindrop/node/internal',
-      'node:assert/strict',
       'node:worker_threads',
     ]);
   });
