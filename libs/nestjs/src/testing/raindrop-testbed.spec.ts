@@ -9,8 +9,9 @@ import {
   InvalidPartError,
   SequenceExhaustedError,
   WaitTimeoutError,
+  LeaseLostError,
+  LeaseSuspectError,
 } from '@raindrop/core';
-import { LeaseLostError, LeaseSuspectError } from '@raindrop/core/internal';
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import { createTestIdService, type RaindropTestbed } from './raindrop-testbed.js';

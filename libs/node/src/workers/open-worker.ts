@@ -4,8 +4,6 @@ import { hostname, networkInterfaces } from 'node:os';
 import {
   AssignedWorkerKeeper,
   AssignerCalls,
-  NotReadyError,
-  NoWorkerIdError,
   resolveLeaseOptions,
   RestartWait,
   StoreSession,
@@ -24,6 +22,8 @@ import {
   type WorkerIdGuarantee,
   type WorkerIdRequest,
   type WorkerStore,
+  NotReadyError,
+  NoWorkerIdError,
 } from '@raindrop/core';
 import { databaseOf } from '../database/application-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
