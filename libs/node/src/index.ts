@@ -7,9 +7,9 @@
  * @module @raindrop/node
  */
 
-export { openIdService, type OpenIdServiceOptions } from './open-id-service.js';
-export { IdService } from './id-service.js';
-export { NoOpenServiceError } from './opened-services.js';
+export { openIdService, type OpenIdServiceOptions } from './service/open-id-service.js';
+export { IdService } from './service/id-service.js';
+export { NoOpenServiceError } from './service/opened-services.js';
 export type {
   ServiceOptions,
   SnowflakeModuleOptions,

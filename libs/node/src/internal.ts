@@ -26,7 +26,7 @@ export { databaseAddressesOf } from './drivers/database-settings.js';
 export { mysqlConnectionOf, type MysqlConnection } from './drivers/mysql-driver.js';
 export { OWN_PARSERS } from './drivers/postgres-driver.js';
 export { settingsDatabases } from './drivers/settings-database.js';
-export { closeOpenedServices, openedService } from './opened-services.js';
+export { closeOpenedServices, openedService } from './service/opened-services.js';
 export { openEngine } from './engines/open-engine.js';
 export { SegmentEngine } from './engines/segment-engine.js';
 export { SnowflakeEngine } from './engines/snowflake-engine.js';

@@ -4,8 +4,8 @@ import { OPTIONS, useDatabase } from '../../support/module/module-fixture.js';
 import { databaseKinds, kindsOfTier } from '../../support/servers/test-databases.js';
 import { until } from '../../support/until.js';
 import type { SnowflakeModuleOptions } from '../../../libs/node/src/options/service-options.js';
-import type { IdService } from '../../../libs/node/src/id-service.js';
-import { openIdService } from '../../../libs/node/src/open-id-service.js';
+import type { IdService } from '../../../libs/node/src/service/id-service.js';
+import { openIdService } from '../../../libs/node/src/service/open-id-service.js';
 import { fenceWorkers } from '../../../libs/node/src/workers/fence-workers.js';
 
 /** A lease so short that a test can wait for its end. */

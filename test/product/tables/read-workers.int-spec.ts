@@ -3,7 +3,7 @@ import { OPTIONS, useDatabase } from '../../support/module/module-fixture.js';
 import { databaseKinds } from '../../support/servers/test-databases.js';
 import { expectSince } from '../../support/expect-since.js';
 import { DatabaseCallError } from '../../../libs/node/src/database/database-errors.js';
-import { openIdService } from '../../../libs/node/src/open-id-service.js';
+import { openIdService } from '../../../libs/node/src/service/open-id-service.js';
 import { readWorkers } from '../../../libs/node/src/workers/read-workers.js';
 
 describe.each(databaseKinds)('readWorkers on %s', (kind) => {

@@ -11,8 +11,8 @@ import {
 import type { PrivateServer } from '../../support/servers/private-server.js';
 import { startMariadb } from '../../support/servers/private-servers.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
-import type { IdService } from '../../../libs/node/src/id-service.js';
-import { openIdService } from '../../../libs/node/src/open-id-service.js';
+import type { IdService } from '../../../libs/node/src/service/id-service.js';
+import { openIdService } from '../../../libs/node/src/service/open-id-service.js';
 import { workerIdentity } from '../../../libs/node/src/workers/open-worker.js';
 import type { SqlWorkerStore, SqlWorkerStoreOptions } from '../../../libs/node/src/worker-table/sql-worker-store.js';
 import { onFreshDatabase } from '../../support/stores/fresh-database.js';

@@ -10,7 +10,7 @@ import {
   LeaseSuspectError,
 } from '@raindrop/core';
 import { consoleLogger, type Logger } from '../ports/logger.js';
-import type { IdService } from '../id-service.js';
+import type { IdService } from '../service/id-service.js';
 import type { IdServiceEvents } from '../ports/id-engine.js';
 import { guarded } from '../system/listeners.js';
 import { monotonicClock, systemPorts } from '../system/system-ports.js';
