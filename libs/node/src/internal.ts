@@ -30,7 +30,7 @@ export { closeOpenedServices, openedService } from './service/opened-services.js
 export { openEngine } from './engines/open-engine.js';
 export { SegmentEngine } from './engines/segment-engine.js';
 export { SnowflakeEngine } from './engines/snowflake-engine.js';
-export { givesNothingBack } from './options/assigner-options.js';
+export { givesNothingBack, kindOf, nameOfUse } from './options/assigner-options.js';
 export { commonOptions, guardedLogger, refuseNonObject } from './options/common-options.js';
 export { refuse, serviceOptions } from './options/service-options.js';
 export { type ResolvedServiceOptions, resolveServiceOptions } from './options/resolve-options.js';
