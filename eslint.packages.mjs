@@ -71,9 +71,11 @@ const FOLDERS = {
       'options',
       'workers',
       'engines',
+      'service',
       'remote',
       'threads',
       'public-ids',
+      'testing',
       'nest-project',
     ],
   ],
@@ -89,6 +91,13 @@ const zones = Object.entries(FOLDERS).flatMap(([name, folders]) =>
     message: `libs/${name}: ${folder} must not import from later folders`,
   })),
 );
+
+/** In these packages the files outside folders are entries: nothing imports them. */
+const entries = ['node', 'typeorm'].map((name) => ({
+  target: `./libs/${name}/src/*/**/*`,
+  from: `./libs/${name}/src/*.ts`,
+  message: `libs/${name}: the entries stand above the folders`,
+}));
 
 export const packages = [
   ...Object.entries(FORBIDDEN).map(([name, patterns]) => ({
@@ -110,7 +119,7 @@ export const packages = [
     files: ['libs/*/src/**/*.ts'],
     ignores: TESTS,
     plugins: { 'import-x': importX },
-    rules: { 'import-x/no-restricted-paths': ['error', { basePath: root, zones }] },
+    rules: { 'import-x/no-restricted-paths': ['error', { basePath: root, zones: [...zones, ...entries] }] },
   },
   {
     files: ['libs/{core,node,typeorm,orm,nestjs}/src/**/*.ts'],
@@ -134,7 +143,7 @@ export const packages = [
           patterns: [
             {
               // What Nest adds nothing to has an entry of node.
-              regex: '^@raindrop/(core|typeorm|cli|node(?!/(redis|etcd|nats|remote|threads)$))',
+              regex: '^@raindrop/(core|typeorm|cli|node(?!/(redis|etcd|nats|remote|testing|threads)$))',
               message: 'take it from @raindrop/nestjs or one of its entries',
             },
             { group: ['**/libs/*/src/**'], message: 'import the package, not its files' },

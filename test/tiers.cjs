@@ -40,7 +40,7 @@ const shared = [
   'libs/core/src/layout/(fingerprint|layout-options.random|layout.property)',
   'libs/core/src/lease/(find-layout|layout-(changes|conflicts)|lost-grants|reservation)',
   'libs/core/src/(prefetch|segment|short-id)/.*-uniqueness',
-  'libs/node/src/(database/own-database|open-id-service|public-ids/bit-permutation|remembered-layout|worker-node-table/disposable-assigner|state-file/state-directory|segment-table/giving-way|worker-table/(lost-connection|sql-worker-store|vanished-table))',
+  'libs/node/src/(database/own-database|service/open-id-service|public-ids/bit-permutation|remembered-layout|worker-node-table/disposable-assigner|state-file/state-directory|segment-table/giving-way|worker-table/(lost-connection|sql-worker-store|vanished-table))',
   'libs/typeorm/src/business-number/(business-number|transaction-with-retries)',
   'libs/typeorm/src/generated-snowflake/(generated-snowflake|repeated-rows)',
   'libs/nestjs/src/testing/raindrop-testbed',

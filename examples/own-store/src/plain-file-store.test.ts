@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { workerStoreContract } from '@raindrop/nestjs/testing';
+import { workerStoreContract } from '@raindrop/node/testing';
 import { PlainFileStore } from './plain-file-store.js';
 
 const cases = workerStoreContract(() => {

@@ -92,6 +92,7 @@ export {
 } from './generator/generator-errors.js';
 
 export { InvalidIdError, type IdCodec } from './codec/id-codec.js';
+export { UnsafeSnowflakeError } from './codec/id-form.js';
 export { toId, type IdLike, compareIds } from './codec/to-id.js';
 export {
   type RadixCodec,
@@ -124,20 +125,38 @@ export {
   writtenRow,
   LeaseWatch,
 } from './lease/worker-store.js';
-export { fencedTable } from './lease/fence.js';
+export { ClockBehindError, fencedTable } from './lease/fence.js';
+export { FormerPrimaryError } from './lease/failover-guard.js';
+export { UnclearLayoutError } from './lease/layout-choice.js';
 
 export type { LeaseOptions, ResolvedLeaseOptions } from './lease/lease-options.js';
 
-export { ClosedError, type WorkerCensus } from './lease/lease-errors.js';
+export {
+  ClockSkewError,
+  ClosedError,
+  DatabaseRegressionError,
+  ForeignRowsError,
+  ForeignTimeZoneError,
+  LayoutConflictError,
+  LeaseLostError,
+  LeaseSuspectError,
+  NoFreeWorkerError,
+  NoRowForPastError,
+  NotReadyError,
+  StoreUnavailableError,
+  type WorkerCensus,
+} from './lease/lease-errors.js';
 export type { LeaseContext, LeaseIdentity, LeasePorts } from './lease/lease-context.js';
-export type { PastIds } from './lease/past-ids.js';
+export { PastCopiedError, PastExhaustedError, type PastIds, TimeOrderError } from './lease/past-ids.js';
 export type { LeaseEvent, LeaseStatus } from './lease/worker-keeper.js';
 
-export type {
-  AssignedWorkerId,
-  WorkerIdAssigner,
-  WorkerIdGuarantee,
-  WorkerIdRequest,
+export {
+  type AssignedWorkerId,
+  NoWorkerIdError,
+  type WorkerIdAssigner,
+  WorkerIdAssignerError,
+  type WorkerIdGuarantee,
+  type WorkerIdRequest,
 } from './worker-id/worker-id-assigner.js';
 
 export { collisionOdds, type MachineAndProcess, type NetworkInterfaces } from './worker-id/machine-process-id.js';
@@ -165,6 +184,13 @@ export type {
 export type { MemorySegmentOptions } from './segment/memory-segment-store.js';
 export type { ChainOptions, ResolvedSegmentOptions, SegmentOptions } from './segment/segment-options.js';
 
+export {
+  SegmentExhaustedError,
+  SegmentNotReadyError,
+  SegmentRegressionError,
+  SegmentStoreUnavailableError,
+  UnknownCodeError,
+} from './segment/segment-errors.js';
 export type { ReservationCounters, SegmentStatus } from './segment/segment-policy.js';
 export type { SegmentCounters } from './segment/segment-generator.js';
 export {
@@ -173,12 +199,23 @@ export {
   parseShardedId,
   type ShardedIdParts,
 } from './segment/sharded/sharded-id.js';
+export {
+  InvalidAppError,
+  InvalidGatePassError,
+  NoShardedIdLeftError,
+  ShardedIdsNotReadyError,
+  UnknownAppError,
+  UnknownShardError,
+} from './segment/sharded/sharded-errors.js';
 export type { ShardedIdRequest, ShardedIdsStatus } from './segment/sharded/sharded-generator.js';
 
+export { TooManyCodesError } from './prefetch/buffered-generator.js';
+export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';
 export type { IdBatchSource, BatchCounters, PrefetchStatus } from './prefetch/batch-policy.js';
 export type { PrefetchOptions, ResolvedPrefetchOptions } from './prefetch/prefetch-options.js';
 export type { PrefetchCounters } from './prefetch/prefetched-ids.js';
 
+export { RingClosedError, RingEmptyError, RingFailedError, RingProducerLostError } from './ring/ring-errors.js';
 export type { WordChanges, RingState } from './ring/ring-memory.js';
 export type { RingPorts, PutRejection, SharedIdRingOptions, SharedIdsOptions } from './ring/ring-options.js';
 export type { SharedIdRingHandle } from './ring/ring-handle.js';

@@ -44,14 +44,13 @@ export { judgeLayouts, chooseLayout, findLayout, withFoundLayout } from './lease
 export { generatorOptions, readGeneratorOptions } from './generator/generator-options.js';
 export { SnowflakeGenerator } from './generator/snowflake-generator.js';
 export { largestIdOf, MAX_ID } from './codec/id-codec.js';
-export { IdForm, type IdProperty, type IdValue, readIdPrefix, UnsafeSnowflakeError } from './codec/id-form.js';
+export { IdForm, type IdProperty, type IdValue, readIdPrefix } from './codec/id-form.js';
 export { isCodecName } from './codec/codecs.js';
 export { requireCodec } from './codec/typed-id.js';
 export { INCLUDE_HELD, isHeld, readKeptRow, type KeptRow, type RowField } from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { leaseOptions, readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export {
-  ClockBehindError,
   FENCE_FAILOVERS_MS,
   FENCE_LEAP,
   fencedRow,
@@ -67,7 +66,6 @@ export {
   barOf,
   believedFromMs,
   FailoverGuard,
-  FormerPrimaryError,
   judgeServer,
   layoutsLostUntilMs,
   MOST_LOOKS,
@@ -78,20 +76,7 @@ export {
   type StoreTerm,
 } from './lease/failover-guard.js';
 export { grantReachMs, sessionAgesOf, type SessionAges } from './lease/grant-reach.js';
-export {
-  ForeignRowsError,
-  ForeignTimeZoneError,
-  ClockSkewError,
-  DatabaseRegressionError,
-  LayoutConflictError,
-  LeaseLostError,
-  LeaseSuspectError,
-  NoFreeWorkerError,
-  NoRowForPastError,
-  NotReadyError,
-  StoreUnavailableError,
-} from './lease/lease-errors.js';
-export { PastCopiedError, PastExhaustedError, reservePast, TimeOrderError } from './lease/past-ids.js';
+export { reservePast } from './lease/past-ids.js';
 export {
   type BegunLease,
   findIssuingLease,
@@ -104,7 +89,7 @@ export {
 export { StoreSession } from './lease/store-session.js';
 export type { Worker } from './lease/worker-keeper.js';
 export { StoreWorkerKeeper } from './lease/store-worker-keeper.js';
-export { AssignerCalls, NoWorkerIdError, WorkerIdAssignerError } from './worker-id/worker-id-assigner.js';
+export { AssignerCalls } from './worker-id/worker-id-assigner.js';
 export { machineProcessWorkerId, machineText } from './worker-id/machine-process-id.js';
 export { AssignedWorkerKeeper, RestartWait } from './worker-id/assigned-worker-keeper.js';
 export {
@@ -115,29 +100,11 @@ export {
 } from './segment/memory-segment-store.js';
 export { boundsOfCode, boundsOfShard, type SegmentBounds } from './segment/segment-store.js';
 export { segmentOptions } from './segment/segment-options.js';
-export {
-  SegmentExhaustedError,
-  SegmentNotReadyError,
-  SegmentRegressionError,
-  SegmentStoreUnavailableError,
-  UnknownCodeError,
-} from './segment/segment-errors.js';
 export { SegmentGenerator } from './segment/segment-generator.js';
 export { SHARDS, checkApp, MAX_APP, MAX_INDEX } from './segment/sharded/sharded-id.js';
-export {
-  InvalidAppError,
-  InvalidGatePassError,
-  NoShardedIdLeftError,
-  ShardedIdsNotReadyError,
-  UnknownAppError,
-  UnknownShardError,
-} from './segment/sharded/sharded-errors.js';
 export { ShardedGenerator } from './segment/sharded/sharded-generator.js';
-export { TooManyCodesError } from './prefetch/buffered-generator.js';
 export { prefetchOptions } from './prefetch/prefetch-options.js';
-export { IdsNotReadyError, IdSourceUnavailableError, InvalidIdBatchError } from './prefetch/prefetch-errors.js';
 export { PrefetchedIds } from './prefetch/prefetched-ids.js';
 export { atomicChanges } from './ring/ring-memory.js';
-export { RingClosedError, RingEmptyError, RingFailedError, RingProducerLostError } from './ring/ring-errors.js';
 export { SharedIdRing } from './ring/shared-id-ring.js';
 export { SharedIds } from './ring/shared-ids.js';

@@ -2,7 +2,7 @@
  * The module and `IdService` for Nest, with its pipe, interceptor and exception filter; the errors of the service and
  * the codecs of IDs.
  *
- * All exports of `@raindrop/core` and `@raindrop/node` are here as well, so that one installed package is enough.
+ * All exports of `@raindrop/node`, and so of `@raindrop/core`, are here as well, so that one installed package is enough.
  *
  * @module @raindrop/nestjs
  */
@@ -23,5 +23,4 @@ export type { IdTextOptions } from './http/id-text.js';
 export { BigIntInterceptor, bigIntsToStrings } from './http/big-int.interceptor.js';
 export { RaindropExceptionFilter, raindropProblem, type RaindropProblem } from './http/raindrop-exception.filter.js';
 
-export * from '@raindrop/core';
 export * from '@raindrop/node';

@@ -8,8 +8,8 @@ import { requireSupported } from '@raindrop/node/internal';
 import { Injectable, Optional } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import type { SegmentServiceStatus, SnowflakeServiceStatus } from '@raindrop/node';
-import { IdsNotReadyError, wallClock } from '@raindrop/core/internal';
-import { ReservationExhaustedError, SequenceExhaustedError } from '@raindrop/core';
+import { wallClock } from '@raindrop/core/internal';
+import { ReservationExhaustedError, SequenceExhaustedError, IdsNotReadyError } from '@raindrop/core';
 import { IdService } from './id.service.js';
 
 requireSupported('@nestjs/terminus', () => __filename);

@@ -2,12 +2,14 @@
  * IDs for a Node process without a framework: `openIdService()`, worker-id assigners, and the tables behind them on
  * MySQL, MariaDB, PostgreSQL and SQLite.
  *
+ * All exports of `@raindrop/core` are here as well, so that one installed package is enough.
+ *
  * @module @raindrop/node
  */
 
-export { openIdService, type OpenIdServiceOptions } from './open-id-service.js';
-export { IdService } from './id-service.js';
-export { NoOpenServiceError } from './opened-services.js';
+export { openIdService, type OpenIdServiceOptions } from './service/open-id-service.js';
+export { IdService } from './service/id-service.js';
+export { NoOpenServiceError } from './service/opened-services.js';
 export type {
   ServiceOptions,
   SnowflakeModuleOptions,
@@ -90,39 +92,4 @@ export { workerNodeTableSql } from './worker-node-table/worker-node-table.js';
 export { WorkerIdsUsedUpError } from './worker-node-table/disposable-assigner.js';
 export { businessNumberTableSql } from './business-number-table/business-number-table.js';
 
-// The errors that leases, segments and sources throw.
-export {
-  ClockBehindError,
-  ClockSkewError,
-  DatabaseRegressionError,
-  ForeignRowsError,
-  FormerPrimaryError,
-  ForeignTimeZoneError,
-  IdSourceUnavailableError,
-  IdsNotReadyError,
-  InvalidAppError,
-  InvalidGatePassError,
-  InvalidIdBatchError,
-  LayoutConflictError,
-  LeaseLostError,
-  LeaseSuspectError,
-  NoFreeWorkerError,
-  NoRowForPastError,
-  NoShardedIdLeftError,
-  NoWorkerIdError,
-  NotReadyError,
-  PastCopiedError,
-  PastExhaustedError,
-  SegmentExhaustedError,
-  SegmentNotReadyError,
-  SegmentRegressionError,
-  SegmentStoreUnavailableError,
-  ShardedIdsNotReadyError,
-  StoreUnavailableError,
-  TimeOrderError,
-  TooManyCodesError,
-  UnknownAppError,
-  UnknownCodeError,
-  UnknownShardError,
-  WorkerIdAssignerError,
-} from '@raindrop/core/internal';
+export * from '@raindrop/core';

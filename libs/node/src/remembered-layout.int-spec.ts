@@ -3,7 +3,7 @@ import { SILENT } from '../../../test/support/module/start-app.js';
 import { overPortsOfTier, sqlDatabase } from '../../../test/support/stores/sql-database.js';
 import { FIRST_LAYOUTS, openRelease, type Release } from '../../../test/support/engine/open-release.js';
 import { kindsInTurn, testDatabase, type TestDatabase } from '../../../test/support/servers/test-databases.js';
-import { openIdService } from './open-id-service.js';
+import { openIdService } from './service/open-id-service.js';
 import type { SnowflakeModuleOptions } from './options/service-options.js';
 
 const BITS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 };

@@ -17,7 +17,6 @@ import { guardUpserts } from './drizzle/upserts.js';
 export { type GeneratedColumn, type IdColumn, snowflake, snowflakeReference } from './drizzle/column.js';
 export { checkPrecision, type DrizzleDatabase, type DrizzlePrecisionOptions, exactJson } from './drizzle/precision.js';
 export { InsertRefusedError, type InsertRefusal, type KeyIds, type KeyOptions } from './ids.js';
-export { UnsafeSnowflakeError } from '@raindrop/core/internal';
 export { type PrecisionOptions, type PrecisionReport, RoundedIdsError } from './precision.js';
 
 requireSupported('drizzle-orm', () => __filename);

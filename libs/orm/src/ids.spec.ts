@@ -1,5 +1,4 @@
-import { ConfigurationError } from '@raindrop/core';
-import { UnsafeSnowflakeError } from '@raindrop/core/internal';
+import { ConfigurationError, UnsafeSnowflakeError } from '@raindrop/core';
 import { NoOpenServiceError } from '@raindrop/node';
 import { caught } from '../../../test/support/engine/caught.js';
 import { Keys, type KeyIds, type KeyOptions } from './ids.js';

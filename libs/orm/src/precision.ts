@@ -1,5 +1,5 @@
-import { ConfigurationError } from '@raindrop/core';
-import { PermanentError, UnsafeSnowflakeError } from '@raindrop/core/internal';
+import { ConfigurationError, UnsafeSnowflakeError } from '@raindrop/core';
+import { PermanentError } from '@raindrop/core/internal';
 import { describeFiller, type Dialect, dialectOf, FILLER_SQL, readFiller } from '@raindrop/node/internal';
 import type { Keys, LayoutSize } from './ids.js';
 

@@ -8,7 +8,6 @@
 
 import { requireSupported } from '@raindrop/node/internal';
 export { InsertRefusedError, type InsertRefusal, type KeyIds } from './ids.js';
-export { UnsafeSnowflakeError } from '@raindrop/core/internal';
 export { type PrecisionOptions, type PrecisionReport, RoundedIdsError } from './precision.js';
 export { snowflakes, type SnowflakesExtension } from './prisma/extension.js';
 export { type FieldOptions, type SnowflakeFields } from './prisma/models.js';

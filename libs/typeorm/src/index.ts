@@ -22,7 +22,6 @@ export {
 export { checkPrecision, type PrecisionOptions, type PrecisionReport } from './generated-snowflake/check-precision.js';
 export { SnowflakeBetween } from './generated-snowflake/snowflake-between.js';
 export type { IdProperty as SnowflakeProperty } from '@raindrop/core/internal';
-export { UnsafeSnowflakeError } from '@raindrop/core/internal';
 export { EntityLintError, type EntityLint, type EntityProblem } from './generated-snowflake/entity-lint.js';
 export {
   AlreadyAttachedError,

@@ -1,6 +1,5 @@
 import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
-import { ClosedError, ConfigurationError, type WaitOptions } from '@raindrop/core';
-import { NoFreeWorkerError } from '@raindrop/core/internal';
+import { ClosedError, ConfigurationError, type WaitOptions, NoFreeWorkerError } from '@raindrop/core';
 import {
   getIdServiceToken,
   IdService,

@@ -1,8 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TerminusModule, type HealthIndicatorResult } from '@nestjs/terminus';
-import { ClosedError, parseShardedId } from '@raindrop/core';
-import { SegmentNotReadyError, UnknownAppError, UnknownCodeError } from '@raindrop/core/internal';
+import { ClosedError, parseShardedId, SegmentNotReadyError, UnknownAppError, UnknownCodeError } from '@raindrop/core';
 import {
   getIdServiceToken,
   IdService,

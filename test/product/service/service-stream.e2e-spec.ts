@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { codecs } from '@raindrop/core';
-import { LeaseLostError } from '@raindrop/core/internal';
+import { codecs, LeaseLostError } from '@raindrop/core';
 import { IdService } from '@raindrop/nestjs';
 import { openService, type OpenService } from './open-service.js';
 import { problemLike } from './problem-like.js';

@@ -1,5 +1,5 @@
-import { InvalidAppError, MAX_INDEX } from '@raindrop/core/internal';
-import { composeShardedId, type AppSegmentStore, type Segment } from '@raindrop/core';
+import { MAX_INDEX } from '@raindrop/core/internal';
+import { composeShardedId, type AppSegmentStore, type Segment, InvalidAppError } from '@raindrop/core';
 import { expectApart, type SegmentRowChange } from './segment-store.contract.js';
 
 /** One empty database, and what others than Raindrop may do to it. */

@@ -8,7 +8,7 @@ import {
 } from '@raindrop/core';
 import { fencedRow, MemoryWorkerStore, MemoryWorkerTable, stateAfterFence } from '@raindrop/core/internal';
 import { setImmediate as turn } from 'node:timers/promises';
-import { workerStoreContract } from '../../../libs/nestjs/src/testing/index.js';
+import { workerStoreContract } from '../../../libs/node/src/testing/index.js';
 
 /** Lets others run, as a call over a network does. */
 class RemoteStore extends MemoryWorkerStore {

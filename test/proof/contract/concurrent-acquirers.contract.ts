@@ -1,4 +1,4 @@
-import { NoFreeWorkerError } from '@raindrop/core/internal';
+import { NoFreeWorkerError } from '@raindrop/core';
 import type { WorkerStore } from '@raindrop/core';
 import { until } from '../../support/until.js';
 import { startTogether } from './start-together.js';

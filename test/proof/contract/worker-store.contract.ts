@@ -2,10 +2,10 @@ import {
   workerStoreContract,
   type WorkerStoreBench,
   type WorkerStoreFeatures,
-} from '../../../libs/nestjs/src/testing/index.js';
+} from '../../../libs/node/src/testing/index.js';
 
 export type { WorkerStoreBench };
-export { writeTo } from '../../../libs/nestjs/src/testing/worker-store/bench.js';
+export { writeTo } from '../../../libs/node/src/testing/bench.js';
 
 /** What our own stores can do. */
 const ALL: WorkerStoreFeatures = { deletedRows: true, foreignWriters: true };

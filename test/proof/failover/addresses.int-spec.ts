@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { LeaseOptions } from '@raindrop/core';
 import { AddressedConnection, withAddresses } from '../../../libs/node/src/database/addressed-connection.js';
-import { openIdService } from '../../../libs/node/src/open-id-service.js';
+import { openIdService } from '../../../libs/node/src/service/open-id-service.js';
 import type { SnowflakeModuleOptions } from '../../../libs/node/src/options/service-options.js';
-import type { IdService } from '../../../libs/node/src/id-service.js';
+import type { IdService } from '../../../libs/node/src/service/id-service.js';
 import type { DatabaseSettings } from '../../../libs/node/src/drivers/database-settings.js';
 import { SqlWorkerStore } from '../../../libs/node/src/worker-table/sql-worker-store.js';
 import { FlakyProxy } from '../../support/proxies/flaky-proxy.js';

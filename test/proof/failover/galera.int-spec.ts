@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { openIdService } from '../../../libs/node/src/open-id-service.js';
+import { openIdService } from '../../../libs/node/src/service/open-id-service.js';
 import type { DatabaseSettings } from '../../../libs/node/src/drivers/database-settings.js';
 import type { OwnDatabase } from '../../../libs/node/src/database/own-database.js';
 import type { SqlWorkerStore } from '../../../libs/node/src/worker-table/sql-worker-store.js';

@@ -1,5 +1,5 @@
-import type { Layout, WorkerTable, WorkerWrite } from '@raindrop/core';
-import { judgeLayouts, LayoutConflictError, grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
+import { type Layout, type WorkerTable, type WorkerWrite, LayoutConflictError } from '@raindrop/core';
+import { judgeLayouts, grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
 import { resolveLayout } from '../../../libs/core/src/layout/layout-options.js';
 import { caught } from '../../support/engine/caught.js';
 import { ReplicaError } from '../../../libs/node/src/database/server-term.js';

@@ -1,6 +1,6 @@
 import { Issuer } from '../../../libs/core/src/generator/position-allocator.js';
 import { Admission } from '../../../libs/core/src/lease/admission.js';
-import { DatabaseRegressionError } from '@raindrop/core/internal';
+import { DatabaseRegressionError } from '@raindrop/core';
 import { StoreLease } from '../../../libs/core/src/lease/store-lease.js';
 import { LeaseRow } from '../../../libs/core/src/lease/lease-row.js';
 import type { LeaseContext } from '../../../libs/core/src/lease/lease-context.js';

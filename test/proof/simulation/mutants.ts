@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '@raindrop/core/internal';
+import { StoreUnavailableError } from '@raindrop/core';
 import { AFTER_ALL, BEFORE_ALL } from '../../../libs/core/src/generator/tenure.js';
 import { Layout } from '../../../libs/core/src/layout/layout.js';
 import { Admission, ClockJumpDetector } from '../../../libs/core/src/lease/admission.js';

@@ -1,4 +1,5 @@
-import { ClockBehindError, type MemoryWorkerTable } from '@raindrop/core/internal';
+import { ClockBehindError } from '@raindrop/core';
+import type { MemoryWorkerTable } from '@raindrop/core/internal';
 import { MemoryWorkerStore } from '../../../libs/core/src/lease/memory-worker-store.js';
 import { replace, type Mutant } from './mutant.js';
 import { SimulatedOperator } from './simulated-operator.js';

@@ -1,11 +1,5 @@
-import { type FenceRequest, type Layout, RaindropError } from '@raindrop/core';
-import {
-  ClockBehindError,
-  ClockSkewError,
-  MemoryWorkerStore,
-  resolveLeaseOptions,
-  sessionAgesOf,
-} from '@raindrop/core/internal';
+import { type FenceRequest, type Layout, RaindropError, ClockBehindError, ClockSkewError } from '@raindrop/core';
+import { MemoryWorkerStore, resolveLeaseOptions, sessionAgesOf } from '@raindrop/core/internal';
 import type { ResolvedLeaseOptions } from '../../../libs/core/src/lease/lease-options.js';
 import type { Invariants } from './invariants.js';
 import type { Setup } from './plan.js';

@@ -15,6 +15,17 @@ function sources(folder: string): string[] {
     .map((path) => read(join(folder, path)));
 }
 
+/** The entries of a package, the internal ones too, as `''` and `/redis`, with the names that each exports by itself. */
+function entriesOf(name: string): [entry: string, exported: string[]][] {
+  const { exports } = JSON.parse(read(`libs/${name}/package.json`)) as { exports: Record<string, { types?: string }> };
+  return Object.entries(exports).flatMap(([entry, { types }]): [string, string[]][] => {
+    if (types === undefined) return [];
+    const source = read(`libs/${name}/${types.replace('./dist/', 'src/').replace('.d.ts', '.ts')}`);
+    const lists = source.matchAll(/^export \{([^}]*)\} from/gm);
+    return [[entry.slice(1), Array.from(lists, (list) => list[1]!.match(/\w+/g) ?? []).flat()]];
+  });
+}
+
 /** Every name that reading the options of either mode asks for. */
 function optionNames(): string[] {
   const asked = new Set<string>();
@@ -71,6 +82,29 @@ it('docs/errors.md has a heading for every error code, and no other', () => {
       .matchAll(/errorCode: '(\w+)'|(?:ApiProblem\(|\[)\d{3}, '(\w+)'/g),
   ].map((match) => match[1] ?? match[2]!);
   expect(headings.sort()).toEqual([...new Set([...codes, ...BY_STATUS])].sort());
+});
+
+it('each error of docs/errors.md is exported by the package that throws it, and by no other', () => {
+  const [thrown = ''] = read('docs/errors.md').split('## From the ID service');
+  const classes = Array.from(thrown.matchAll(/^### \w+\n\n`(\w+Error)`/gm), (match) => match[1]!);
+  const packages = ['core', 'node', 'typeorm', 'orm', 'nestjs'].map((name) => ({
+    name,
+    code: sources(`libs/${name}/src`).join('\n'),
+    entries: entriesOf(name),
+  }));
+  const elsewhere = classes.flatMap((error) => {
+    const home = packages.find(({ code }) => code.includes(`export class ${error} `))?.name ?? '';
+    const places = packages.flatMap(({ name, entries }) =>
+      entries.filter(([, exported]) => exported.includes(error)).map(([entry]) => `${name}${entry}`),
+    );
+    // Entries that are for one system each, such as those of the ORMs, may share an error.
+    const isAtHome = places.includes(home)
+      ? places.length === 1
+      : places.length > 0 && places.every((place) => place.startsWith(`${home}/`) && !place.endsWith('/internal'));
+    return isAtHome ? [] : [`${error}: ${places.join(', ')}`];
+  });
+  expect(classes.length).toBeGreaterThan(90);
+  expect(elsewhere).toEqual([]);
 });
 
 it('docs/errors.md has a row for every event, and no other', () => {

@@ -17,6 +17,7 @@ function loadedBy(entry: string): string[] {
 it.each([
   ['@raindrop/core', ['core']],
   ['@raindrop/node', ['core', 'node']],
+  ['@raindrop/node/testing', ['core', 'node']],
   ['@raindrop/node/threads', ['core', 'node']],
 ])('%s loads nothing but %p', (entry, packages) => {
   expect(loadedBy(entry)).toEqual(packages);

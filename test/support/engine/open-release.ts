@@ -1,6 +1,6 @@
 import { createLayout, type Layout } from '@raindrop/core';
 import { openEngine } from '../../../libs/node/src/engines/open-engine.js';
-import { IdService } from '../../../libs/node/src/id-service.js';
+import { IdService } from '../../../libs/node/src/service/id-service.js';
 import { resolveServiceOptions } from '../../../libs/node/src/options/resolve-options.js';
 import type { ServiceOptions } from '../../../libs/node/src/options/service-options.js';
 import { SILENT } from '../module/start-app.js';

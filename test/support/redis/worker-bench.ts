@@ -1,5 +1,5 @@
-import { ClockSkewError, grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
-import type { LeaseEvent, ResolvedLeaseOptions } from '@raindrop/core';
+import { grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
+import { type LeaseEvent, type ResolvedLeaseOptions, ClockSkewError } from '@raindrop/core';
 import type { Redis } from 'ioredis';
 import { resolveLayout } from '../../../libs/core/src/layout/layout-options.js';
 import { initRedisWorkers } from '../../../libs/node/src/redis/worker-store/redis-workers.js';

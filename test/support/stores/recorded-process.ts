@@ -1,4 +1,4 @@
-import { openIdService, type OpenIdServiceOptions } from '../../../libs/node/src/open-id-service.js';
+import { openIdService, type OpenIdServiceOptions } from '../../../libs/node/src/service/open-id-service.js';
 
 /** A process that keeps a history, issues 1,000 IDs, prints them and its number, and goes on until a signal ends it. */
 async function main(): Promise<void> {

@@ -1,18 +1,13 @@
+import { believedFromMs, judgeLayouts, raiseOdometersTo, daysUntil } from '@raindrop/core/internal';
 import {
-  believedFromMs,
+  type Layout,
+  type ResolvedLayout,
+  type ResolvedLeaseOptions,
+  type WorkerRange,
+  type WorkerStore,
+  type WorkerTable,
   ForeignTimeZoneError,
-  judgeLayouts,
   LayoutConflictError,
-  raiseOdometersTo,
-  daysUntil,
-} from '@raindrop/core/internal';
-import type {
-  Layout,
-  ResolvedLayout,
-  ResolvedLeaseOptions,
-  WorkerRange,
-  WorkerStore,
-  WorkerTable,
 } from '@raindrop/core';
 import { describeWorker, SqlWorkerStore } from '@raindrop/node/internal';
 import { DatabaseRefusedError, type WorkerState } from '@raindrop/node';

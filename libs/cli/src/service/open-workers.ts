@@ -9,6 +9,8 @@ import {
 } from '@raindrop/node';
 import {
   isFileDatabase,
+  kindOf,
+  nameOfUse,
   openWorkerStore,
   type ResolvedSnowflakeOptions,
   resolveSnowflakeOptions,
@@ -16,9 +18,6 @@ import {
 } from '@raindrop/node/internal';
 import { CommandFailedError, InputError } from '../input-error.js';
 import { layoutToRead, namesLayout } from '../options/module-options.js';
-
-/** These assigners reserve nothing: another process may have the same worker id, or have had it a moment ago. */
-const UNRESERVED: readonly string[] = ['static', 'statefulSet', 'ip', 'machine'];
 
 /** The driver's code for the missing file of {@link withExistingFile}. */
 const NO_FILE = 'SQLITE_CANTOPEN';
@@ -112,7 +111,7 @@ export async function explainMissingTable<T>({ tableName }: ResolvedSnowflakeOpt
 
 /** The names of the assigners, in the order in which they are asked. */
 function assignersOf({ assigner }: ResolvedSnowflakeOptions): string[] {
-  return assigner.parts.map(({ use }) => (typeof use === 'string' ? use : use.name));
+  return assigner.parts.map(({ use }) => nameOfUse(use));
 }
 
 /** Whether worker ids, or some of them, come from rows of a database. */
@@ -128,9 +127,9 @@ export function requireRows(command: string, options: ResolvedSnowflakeOptions):
 }
 
 /** @throws InputError when a running service, or the next call of the command, could issue the same IDs */
-export function refuseUnreserved(options: ResolvedSnowflakeOptions): void {
-  const name = assignersOf(options).find((each) => UNRESERVED.includes(each));
-  if (name !== undefined) throw mayRepeat(name);
+export function refuseUnreserved({ assigner }: ResolvedSnowflakeOptions): void {
+  const unreserved = assigner.parts.find(({ use }) => typeof use === 'string' && kindOf(use).origin === 'assigned');
+  if (unreserved !== undefined) throw mayRepeat(nameOfUse(unreserved.use));
 }
 
 /** The error for an assigner that reserves nothing. @param name the assigner's */

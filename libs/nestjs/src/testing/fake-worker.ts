@@ -6,8 +6,9 @@ import {
   type PerLane,
   type Position,
   type RaindropError,
+  LeaseLostError,
 } from '@raindrop/core';
-import { LeaseLostError, type Worker } from '@raindrop/core/internal';
+import type { Worker } from '@raindrop/core/internal';
 
 const START: Position = { tick: Number.NEGATIVE_INFINITY, sequence: -1 };
 const END: Position = { tick: Number.POSITIVE_INFINITY, sequence: -1 };

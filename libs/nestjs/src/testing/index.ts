@@ -1,5 +1,5 @@
 /**
- * The real service with a clock and a lease that a test steers, and the contract of stores of worker ids.
+ * The real service with a clock and a lease that a test steers.
  *
  * @module @raindrop/nestjs/testing
  */
@@ -8,9 +8,3 @@ export { RaindropTestingModule, type RaindropTestingModuleOptions } from './rain
 export { createTestIdService, RaindropTestbed, getTestbedToken } from './raindrop-testbed.js';
 export type { TestIdServiceOptions } from './testing.options.js';
 export type { TestClock } from './manual-clock.js';
-export {
-  workerStoreContract,
-  type WorkerStoreCase,
-  type WorkerStoreFeatures,
-} from './worker-store/worker-store-contract.js';
-export type { WorkerStoreBench } from './worker-store/bench.js';

@@ -9,8 +9,9 @@ import {
   InvalidPartError,
   SequenceExhaustedError,
   WaitTimeoutError,
+  LeaseLostError,
+  LeaseSuspectError,
 } from '@raindrop/core';
-import { LeaseLostError, LeaseSuspectError } from '@raindrop/core/internal';
 import fc from 'fast-check';
 import { runs } from '../../../../test/tier.js';
 import { createTestIdService, type RaindropTestbed } from './raindrop-testbed.js';
@@ -114,7 +115,6 @@ describe('A testbed', () => {
       '@raindrop/core/internal',
       '@raindrop/node',
       '@raindrop/node/internal',
-      'node:assert/strict',
       'node:worker_threads',
     ]);
   });

@@ -1,7 +1,6 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { ClosedError, ConfigurationError } from '@raindrop/core';
-import { LeaseLostError } from '@raindrop/core/internal';
+import { ClosedError, ConfigurationError, LeaseLostError } from '@raindrop/core';
 import { getIdServiceToken, IdService, InjectIdService, RaindropModule } from '@raindrop/nestjs';
 import {
   createTestIdService,

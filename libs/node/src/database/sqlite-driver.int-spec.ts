@@ -1,5 +1,5 @@
 import type * as SqliteVersions from './sqlite-versions.js';
-import { openIdService } from '../open-id-service.js';
+import { openIdService } from '../service/open-id-service.js';
 
 /** What is found instead of the versions that this run has. */
 const mockVersions = { driver: '12.11.1', node: '24.21.0' };

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { kindOf } from '../options/assigner-options.js';
 import type { ResolvedServiceOptions } from '../options/resolve-options.js';
 import type { IdEngine } from '../ports/id-engine.js';
 import { logContext } from '../ports/logger.js';
@@ -28,7 +29,7 @@ export async function openEngine(
 function usesDatabase(options: ResolvedServiceOptions): boolean {
   if (options.idMode === 'numberSection') return true;
   if (options.idSource !== undefined) return false;
-  return options.assigner.parts.some(({ use }) => use === 'database' || use === 'disposable');
+  return options.assigner.parts.some(({ use }) => kindOf(use).hasTable);
 }
 
 const NAME = '@raindrop/node';

@@ -1,5 +1,4 @@
-import { ClosedError, type LeaseEvent } from '@raindrop/core';
-import { NotReadyError } from '@raindrop/core/internal';
+import { ClosedError, type LeaseEvent, NotReadyError } from '@raindrop/core';
 import { logLease, Saturation } from './snowflake-engine.js';
 
 function logged(...events: LeaseEvent[]): string[] {

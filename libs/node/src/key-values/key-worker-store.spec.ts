@@ -1,5 +1,5 @@
-import type { RaindropError } from '@raindrop/core';
-import { StoreUnavailableError, wallClock } from '@raindrop/core/internal';
+import { type RaindropError, StoreUnavailableError } from '@raindrop/core';
+import { wallClock } from '@raindrop/core/internal';
 import type { Change, Entries, KeyValues, Seen } from './key-values.js';
 import { KeyWorkerStore } from './key-worker-store.js';
 import { WorkerKeys } from './worker-record.js';

@@ -91,9 +91,10 @@ export function readAssignerOptions(
   const { workerIdAssigner, ...others } = assignerOptions;
   const parts = workerIdAssigner.read(reader, 'workerIdAssigner', { workers });
   const hasFile = reader.value('stateFile') !== undefined;
+  const stores = parts.filter(({ use }) => kindOf(use).origin === 'store').map(({ use }) => nameOfUse(use));
   refuseMisplaced(
     parts.flatMap(({ use }) => originsOf(use, hasFile)),
-    storesOf(parts),
+    stores,
   );
   if (layout !== undefined && parts.some(({ use }) => use === 'disposable')) refuseNarrowWorkers(reader, layout);
   const unitMs = layout?.layout.unitMs ?? 1_000;
@@ -143,7 +144,7 @@ function readRestartWait(
     const hint = `at least the time borrowed ahead of the clock, ${borrowMs} ms, or false`;
     return reader.integer(name, { min: borrowMs, max: 600_000, hint });
   }
-  if (unitMs >= LONG_UNIT_MS && stateFile === undefined && parts.some(({ use }) => forgetsUse(use))) {
+  if (unitMs >= LONG_UNIT_MS && stateFile === undefined && parts.some(({ use }) => forgets(use))) {
     const message =
       `is required with a unit of hours or days: by default a start would wait for the next tick. Set stateFile ` +
       `instead, or false if the last run's IDs do not matter`;
@@ -154,7 +155,7 @@ function readRestartWait(
 
 /** Whether nothing is lost when a process ends without shutting down. */
 export function givesNothingBack({ parts, stateFile }: ResolvedAssignerOptions): boolean {
-  return stateFile === undefined && parts.every(({ use }) => typeof use === 'string' && use !== 'database');
+  return stateFile === undefined && parts.every(({ use }) => !kindOf(use).givesBack);
 }
 
 /** The assigners that need no more than their name. */
@@ -166,16 +167,61 @@ export type AssignerClass = new (...dependencies: never[]) => WorkerIdAssigner;
 /** One assigner: by name, a store such as `redisWorkers()`, or your own, a class or an object. */
 export type AssignerUse = AssignerName | ReservingAssigner | WorkerIdAssigner | AssignerClass;
 
+/** What tells the kinds of assigners apart. */
+interface AssignerKind {
+  /** Where its worker ids come from, as the table of options has it. One that is `assigned` may have been used before. */
+  readonly origin: Extract<Origin, 'database' | 'store' | 'disposable' | 'fresh' | 'assigned'>;
+  /** Worker ids are leased: rows say how far each was used. */
+  readonly leases: boolean;
+  /** It has a table in the database of `dbConfig`, or of the application. */
+  readonly hasTable: boolean;
+  /** It may have no worker id to give; {@link firstOf} asks the next one then. Otherwise it gives one, or fails. */
+  readonly passesOn: boolean;
+  /** A shutdown returns the worker id. */
+  readonly givesBack: boolean;
+}
+
+const ASSIGNED = { origin: 'assigned', leases: false, hasTable: false, passesOn: true, givesBack: false } as const;
+
+/** The kinds by their names, and three that an application makes: a store, and assigners of its own, fresh or not. */
+const KINDS: Readonly<Record<AssignerName | 'store' | 'fresh' | 'own', AssignerKind>> = {
+  database: { origin: 'database', leases: true, hasTable: true, passesOn: false, givesBack: true },
+  store: { origin: 'store', leases: true, hasTable: false, passesOn: false, givesBack: true },
+  disposable: { origin: 'disposable', leases: false, hasTable: true, passesOn: false, givesBack: false },
+  static: ASSIGNED,
+  statefulSet: ASSIGNED,
+  ip: ASSIGNED,
+  machine: { ...ASSIGNED, passesOn: false },
+  fresh: { ...ASSIGNED, origin: 'fresh', givesBack: true },
+  own: { ...ASSIGNED, givesBack: true },
+};
+
+/** Returns the kind. Whether the worker ids of a class are fresh is not known before it is made. */
+export function kindOf(use: AssignerUse): AssignerKind {
+  if (typeof use === 'string') return KINDS[use];
+  if (typeof use === 'function') return KINDS.own;
+  return KINDS['openStore' in use ? 'store' : use.guarantee === 'fresh' ? 'fresh' : 'own'];
+}
+
 const NAMES: readonly AssignerName[] = ['database', 'static', 'disposable', 'statefulSet', 'ip', 'machine'];
 
 const RULE = `${NAMES.map((each) => `'${each}'`).join(', ')}, a store such as redisWorkers(...), etcdWorkers(...) or natsWorkers(...), a class or an object with a method acquire(), or an object with a name and openStore()`;
 
+function named(given: unknown): AssignerName | undefined {
+  return NAMES.find((each) => typeof given === 'string' && each.toLowerCase() === given.toLowerCase());
+}
+
+/** Whether what was given for `workerIdAssigner`, not yet checked, is one of the names behind which no rows are kept. */
+export function needsNoRows(given: unknown): boolean {
+  const name = named(given);
+  return name !== undefined && !KINDS[name].leases;
+}
+
 /** Reads what may stand for one assigner. @param others what else is legal there */
 function readAssignerUse(reader: OptionReader, option: string, given: unknown, others = ''): AssignerUse {
-  if (typeof given === 'string') {
-    const name = NAMES.find((each) => each.toLowerCase() === given.toLowerCase());
-    if (name !== undefined) return name;
-  } else if (typeof given === 'function') {
+  const name = named(given);
+  if (name !== undefined) return name;
+  if (typeof given === 'function') {
     const { acquire } = (given.prototype ?? {}) as Partial<WorkerIdAssigner>;
     if (typeof acquire === 'function') return given as AssignerClass;
   } else if (typeof given === 'object' && given !== null) {
@@ -189,39 +235,25 @@ function readAssignerUse(reader: OptionReader, option: string, given: unknown, o
   return 'database';
 }
 
+/** Returns the name for logs and errors. */
+export function nameOfUse(use: AssignerUse): string {
+  return typeof use === 'string' ? use : use.name;
+}
+
 /** Whether it leases from a store that keeps odometers. */
 export function isReserving(use: AssignerUse): use is 'database' | ReservingAssigner {
-  return use === 'database' || (typeof use === 'object' && 'openStore' in use);
+  return kindOf(use).leases;
 }
 
 /** Whether it may give a worker id again without knowing how far that was used. */
-export function forgetsUse(use: AssignerUse): boolean {
-  if (isReserving(use) || use === 'disposable') return false;
-  return !(typeof use === 'object' && use.guarantee === 'fresh');
+export function forgets(use: AssignerUse): boolean {
+  return kindOf(use).origin === 'assigned';
 }
 
 /** Where the worker ids come from that it gives, as the table of options has it. */
 function originsOf(use: AssignerUse, hasStateFile: boolean): readonly Origin[] {
-  if (use === 'database' || use === 'disposable') return [use];
-  if (isReserving(use)) return ['store'];
-  if (!forgetsUse(use)) return ['fresh'];
-  const origins: Origin[] = hasStateFile ? ['assigned', 'stateFile'] : ['assigned'];
-  return use === 'static' ? [...origins, 'static'] : origins;
-}
-
-/** The names of the stores among them. */
-function storesOf(parts: readonly AssignerPart[]): readonly string[] {
-  return parts.flatMap(({ use }) => (typeof use === 'object' && isReserving(use) ? [use.name] : []));
-}
-
-/** Whether it always has a worker id to give, or fails. */
-function neverPassesOn(use: AssignerUse): boolean {
-  return isReserving(use) || use === 'disposable' || use === 'machine';
-}
-
-/** Whether what was given for `workerIdAssigner`, not yet checked, is one of the names behind which no rows are kept. */
-export function needsNoRows(given: unknown): boolean {
-  return typeof given === 'string' && given.toLowerCase() !== 'database';
+  const file: Origin[] = hasStateFile && forgets(use) ? ['stateFile'] : [];
+  return [kindOf(use).origin, ...file, ...(use === 'static' ? [use] : [])];
 }
 
 /** An assigner and the worker ids it may give. */
@@ -267,7 +299,7 @@ function readFirstOf(reader: OptionReader, { parts }: FirstOf, service: WorkerRa
     return [{ use: 'database', workers: service }];
   }
   const read = given.map((each: unknown, index) => readPart(reader, nameOf(index), each, service));
-  const end = read.findIndex(({ use }) => neverPassesOn(use));
+  const end = read.findIndex(({ use }) => !kindOf(use).passesOn);
   if (end !== -1 && end < read.length - 1) {
     reader.problem(nameOf(end), read[end]!.use, 'must be last: it never passes on to later entries');
   }

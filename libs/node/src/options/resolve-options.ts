@@ -125,7 +125,7 @@ function withDefaultWait(
   { parts }: ResolvedAssignerOptions,
 ): ResolvedLeaseOptions {
   const use = parts.at(-1)?.use;
-  if (reader.value('waitForWorkerMs') !== undefined || typeof use !== 'object' || !('openStore' in use)) return lease;
+  if (reader.value('waitForWorkerMs') !== undefined || typeof use !== 'object' || !isReserving(use)) return lease;
   return Object.freeze({ ...lease, waitForWorkerMs: use.defaultWaitMs?.(lease) ?? lease.waitForWorkerMs });
 }
 

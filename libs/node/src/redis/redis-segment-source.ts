@@ -7,8 +7,11 @@ import {
   type SegmentRequest,
   type SegmentSource,
   type Timers,
+  UnknownAppError,
+  UnknownCodeError,
+  UnknownShardError,
 } from '@raindrop/core';
-import { backoffMs, pause, UnknownAppError, UnknownCodeError, UnknownShardError } from '@raindrop/core/internal';
+import { backoffMs, pause } from '@raindrop/core/internal';
 import { type RedisConnection, RedisUnavailableError } from './redis-connection.js';
 import type { ResolvedRedisBufferOptions } from './redis-options.js';
 import type { RedisKeys } from './redis-keys.js';

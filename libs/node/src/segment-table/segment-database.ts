@@ -1,11 +1,5 @@
-import { RaindropError } from '@raindrop/core';
-import {
-  FailoverGuard,
-  SegmentStoreUnavailableError,
-  type BelievedServer,
-  type Look,
-  type StoreTerm,
-} from '@raindrop/core/internal';
+import { RaindropError, SegmentStoreUnavailableError } from '@raindrop/core';
+import { FailoverGuard, type BelievedServer, type Look, type StoreTerm } from '@raindrop/core/internal';
 import { askWithTerm, failoverWarnings, judgePrimary } from '../database/judge-primary.js';
 import { DatabaseCallError } from '../database/database-errors.js';
 import { OwnDatabase } from '../database/own-database.js';

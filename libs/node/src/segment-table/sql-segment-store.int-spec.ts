@@ -10,7 +10,7 @@ import {
   describeAppSegmentStore,
 } from '../../../../test/proof/contract/app-segment-store.contract.js';
 import { onSharedDatabase, type SharedDatabase } from '../../../../test/support/stores/shared-database.js';
-import { openIdService } from '../open-id-service.js';
+import { openIdService } from '../service/open-id-service.js';
 import type { SqlAppSegmentStore, SqlSegmentStore } from './sql-segment-store.js';
 
 describe.each(databaseKinds)('on %s', (kind) => {

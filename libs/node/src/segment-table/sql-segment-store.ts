@@ -1,21 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import {
-  PermanentError,
-  boundsOfCode,
-  boundsOfShard,
-  checkApp,
-  MAX_APP,
-  SHARDS,
-  UnknownAppError,
-  UnknownCodeError,
-  UnknownShardError,
-} from '@raindrop/core/internal';
+import { PermanentError, boundsOfCode, boundsOfShard, checkApp, MAX_APP, SHARDS } from '@raindrop/core/internal';
 import {
   type App,
   type AppSegmentStore,
   ConfigurationError,
   type SegmentSource,
   type SegmentStore,
+  UnknownAppError,
+  UnknownCodeError,
+  UnknownShardError,
 } from '@raindrop/core';
 import { execute, quoteTable, type RunStatement, statement } from '../database/dialect.js';
 import type { SqlDatabase } from '../database/sql-database.js';

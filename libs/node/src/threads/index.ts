@@ -6,11 +6,4 @@
 
 export { sharedIdRing, type ThreadRingOptions, openSharedIds, type ThreadIdsOptions } from './thread-ring.js';
 
-export {
-  RingClosedError,
-  RingEmptyError,
-  RingFailedError,
-  RingProducerLostError,
-  SharedIdRing,
-  SharedIds,
-} from '@raindrop/core/internal';
+export { SharedIdRing, SharedIds } from '@raindrop/core/internal';

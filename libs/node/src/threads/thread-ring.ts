@@ -1,11 +1,4 @@
-import {
-  atomicChanges,
-  LeaseLostError,
-  LeaseSuspectError,
-  OptionReader,
-  SharedIdRing,
-  SharedIds,
-} from '@raindrop/core/internal';
+import { atomicChanges, OptionReader, SharedIdRing, SharedIds } from '@raindrop/core/internal';
 import {
   ConfigurationError,
   type MonotonicClock,
@@ -13,9 +6,11 @@ import {
   type SharedIdRingHandle,
   type SharedIdRingOptions,
   type SharedIdsOptions,
+  LeaseLostError,
+  LeaseSuspectError,
 } from '@raindrop/core';
 import { consoleLogger, type Logger } from '../ports/logger.js';
-import type { IdService } from '../id-service.js';
+import type { IdService } from '../service/id-service.js';
 import type { IdServiceEvents } from '../ports/id-engine.js';
 import { guarded } from '../system/listeners.js';
 import { monotonicClock, systemPorts } from '../system/system-ports.js';

@@ -1,5 +1,4 @@
-import { ConfigurationError, type WorkerRange, type WorkerRow } from '@raindrop/core';
-import { ForeignRowsError } from '@raindrop/core/internal';
+import { ConfigurationError, type WorkerRange, type WorkerRow, ForeignRowsError } from '@raindrop/core';
 import { retried } from '../database/own-database.js';
 import { quoteTable, type RunSql } from '../database/dialect.js';
 import { isOfOthers } from './worker-statements.js';

@@ -1,15 +1,16 @@
 import { statSync } from 'node:fs';
-import type {
-  FenceRequest,
-  SampleRequest,
-  WorkerRange,
-  WorkerRow,
-  WorkerSample,
-  WorkerStore,
-  WorkerTable,
-  WorkerWrite,
+import {
+  type FenceRequest,
+  type SampleRequest,
+  type WorkerRange,
+  type WorkerRow,
+  type WorkerSample,
+  type WorkerStore,
+  type WorkerTable,
+  type WorkerWrite,
+  ForeignTimeZoneError,
 } from '@raindrop/core';
-import { ForeignTimeZoneError, wallClock } from '@raindrop/core/internal';
+import { wallClock } from '@raindrop/core/internal';
 import { failoverWarnings } from '../database/judge-primary.js';
 import { OwnDatabase } from '../database/own-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';

@@ -1,6 +1,5 @@
-import type { FenceRequest, WorkerRange, WorkerTable } from '@raindrop/core';
+import { type FenceRequest, type WorkerRange, type WorkerTable, ClockSkewError } from '@raindrop/core';
 import {
-  ClockSkewError,
   FailoverGuard,
   fenceMs,
   MOST_LOOKS,

@@ -9,8 +9,9 @@ import {
   type WorkerIdAssigner,
   type WorkerIdRequest,
   type WorkerRange,
+  WorkerIdAssignerError,
 } from '@raindrop/core';
-import { machineProcessWorkerId, machineText, WorkerIdAssignerError } from '@raindrop/core/internal';
+import { machineProcessWorkerId, machineText } from '@raindrop/core/internal';
 import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
 import { databaseOf } from '../database/application-database.js';
 import { memoryTable } from '../database/memory-table.js';

@@ -8,7 +8,7 @@ import {
   type TestDatabase,
 } from '../../../../test/support/servers/test-databases.js';
 import { onFreshDatabase } from '../../../../test/support/stores/fresh-database.js';
-import { openIdService } from '../open-id-service.js';
+import { openIdService } from '../service/open-id-service.js';
 import { fenceWorkers } from './fence-workers.js';
 import { openBackfill, type BackfillOptions } from './open-backfill.js';
 

@@ -6,7 +6,7 @@ import { memoryTable } from '../database/memory-table.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { SqlWorkerStore } from '../worker-table/sql-worker-store.js';
 import type { ReservingAssigner } from '../ports/worker.js';
-import { isReserving } from '../options/assigner-options.js';
+import { isReserving, nameOfUse } from '../options/assigner-options.js';
 
 /**
  * The store of worker rows, on a connection of its own to `dbConfig`'s database or the application's.
@@ -86,7 +86,6 @@ function complete(name: string, store: unknown): WorkerStore {
 export function reservingOf({ assigner }: ResolvedSnowflakeOptions, without: string): 'database' | ReservingAssigner {
   const { use } = assigner.parts.at(-1)!;
   if (isReserving(use)) return use;
-  const given = typeof use === 'string' ? use : use.name;
   const message = `${without}: only 'database', redisWorkers(), etcdWorkers(), natsWorkers() and your own stores do`;
-  throw new ConfigurationError([{ option: 'workerIdAssigner', given, message }]);
+  throw new ConfigurationError([{ option: 'workerIdAssigner', given: nameOfUse(use), message }]);
 }

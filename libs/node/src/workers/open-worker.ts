@@ -4,8 +4,6 @@ import { hostname, networkInterfaces } from 'node:os';
 import {
   AssignedWorkerKeeper,
   AssignerCalls,
-  NotReadyError,
-  NoWorkerIdError,
   resolveLeaseOptions,
   RestartWait,
   StoreSession,
@@ -24,15 +22,18 @@ import {
   type WorkerIdGuarantee,
   type WorkerIdRequest,
   type WorkerStore,
+  NotReadyError,
+  NoWorkerIdError,
 } from '@raindrop/core';
 import { databaseOf } from '../database/application-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import {
   type AssignerPart,
   type AssignerUse,
-  forgetsUse,
+  forgets,
   isReserving,
   LONG_UNIT_MS,
+  nameOfUse,
   type ResolvedAssignerOptions,
 } from '../options/assigner-options.js';
 import type { ResolvedSnowflakeOptions } from '../options/resolve-options.js';
@@ -88,7 +89,7 @@ export async function openWorker(context: WorkerContext): Promise<OpenedWorker> 
     const opened = await openPart(context, part);
     if (opened !== undefined) return opened;
   }
-  const names = parts.map(({ use }) => (typeof use === 'string' ? use : use.name));
+  const names = parts.map(({ use }) => nameOfUse(use));
   throw new NoWorkerIdError(names, names.includes('static') ? STATIC_PLACES : '');
 }
 
@@ -101,7 +102,7 @@ async function openPart(context: WorkerContext, { use, workers }: AssignerPart):
   const { holder } = workerIdentity({ ...options, unitMs: layout.unitMs });
   const request: WorkerIdRequest = { layout, workers, holder };
   const { stateFile } = options.assigner;
-  return stateFile !== undefined && forgetsUse(assigner)
+  return stateFile !== undefined && forgets(assigner)
     ? openWithStateFile(context, assigner, request, stateFile)
     : openAssigned(context, use, assigner, request);
 }
@@ -125,7 +126,7 @@ function openLeased(
     },
   );
   worker.onEvent(onEvent);
-  return { worker, source: { assigner: use === 'database' ? use : use.name, guarantee: 'reserved' } };
+  return { worker, source: { assigner: nameOfUse(use), guarantee: 'reserved' } };
 }
 
 /** The history of a service with the option `workerHistory`. */

@@ -5,8 +5,8 @@ import { type Column, entityKind, getTableName, is, sql, type Table } from 'driz
 import { customType as mysqlType, MySqlTable } from 'drizzle-orm/mysql-core';
 import { customType as pgType, PgTable } from 'drizzle-orm/pg-core';
 import { customType as sqliteType, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { ConfigurationError, InvalidIdError } from '@raindrop/core';
-import { type IdProperty, type IdValue, UnsafeSnowflakeError } from '@raindrop/core/internal';
+import { ConfigurationError, InvalidIdError, UnsafeSnowflakeError } from '@raindrop/core';
+import type { IdProperty, IdValue } from '@raindrop/core/internal';
 import { InsertRefusedError, type KeyOptions, Keys } from '../ids.js';
 
 /**

@@ -3,8 +3,7 @@
 import { type Column, getTableColumns, getTableName, is, sql, Table } from 'drizzle-orm';
 import { MySqlDatabase } from 'drizzle-orm/mysql-core';
 import { PgDatabase } from 'drizzle-orm/pg-core';
-import { ConfigurationError } from '@raindrop/core';
-import { UnsafeSnowflakeError } from '@raindrop/core/internal';
+import { ConfigurationError, UnsafeSnowflakeError } from '@raindrop/core';
 import type { Keys } from '../ids.js';
 import {
   cureOf,

@@ -1,6 +1,6 @@
 /** The connection: each time a query is sent, it gets new IDs. */
 
-import { UnsafeSnowflakeError } from '@raindrop/core/internal';
+import { UnsafeSnowflakeError } from '@raindrop/core';
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, OperationNode, QueryResult } from 'kysely';
 import type { Keys } from '../ids.js';
 import { isNewId, isObject, type Tables } from './columns.js';

@@ -3,7 +3,7 @@
  * copy for extensions is not promised.
  */
 
-import { UnsafeSnowflakeError } from '@raindrop/core/internal';
+import { UnsafeSnowflakeError } from '@raindrop/core';
 import type { Keys } from '../ids.js';
 import { isSameKey, keyUpdateRefused } from '../upserts.js';
 import type { Model } from './models.js';

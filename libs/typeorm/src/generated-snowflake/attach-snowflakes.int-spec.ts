@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { SequenceExhaustedError, type Layout } from '@raindrop/core';
+import { SequenceExhaustedError, type Layout, UnsafeSnowflakeError } from '@raindrop/core';
 import { Column, DataSource, Entity, type DataSourceOptions, type MixedList } from 'typeorm';
 import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
@@ -7,7 +7,6 @@ import { attachSnowflakes } from './attach-snowflakes.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
 import { safeSqliteIntegers, type SqliteDatabase } from './safe-sqlite-integers.js';
 import { AlreadyAttachedError, DataSourceNotInitializedError, SnowflakeNotAssignedError } from './snowflake-errors.js';
-import { UnsafeSnowflakeError } from '@raindrop/core/internal';
 
 @Entity()
 class Item {

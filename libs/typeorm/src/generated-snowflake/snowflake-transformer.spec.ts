@@ -1,7 +1,6 @@
-import { InvalidIdError, typedId } from '@raindrop/core';
+import { InvalidIdError, typedId, UnsafeSnowflakeError } from '@raindrop/core';
 import { And, In, IsNull, LessThan, MoreThan, Not } from 'typeorm';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
-import { UnsafeSnowflakeError } from '@raindrop/core/internal';
 import { IdForm, type IdProperty } from '@raindrop/core/internal';
 import { markOf, SnowflakeTransformer } from './snowflake-transformer.js';
 

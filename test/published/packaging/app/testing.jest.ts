@@ -1,6 +1,6 @@
 import { Test } from '@nestjs/testing';
 import { getRepositoryToken } from '@nestjs/typeorm';
-import { LeaseLostError } from '@raindrop/core/internal';
+import { LeaseLostError } from '@raindrop/core';
 import { RaindropTestbed, RaindropTestingModule } from '@raindrop/nestjs/testing';
 import { Order } from './order.js';
 import { OrdersController } from './orders.controller.js';

@@ -1,5 +1,5 @@
-import type { Layout } from '@raindrop/core';
-import { judgeLayouts, type LayoutConflictError, layoutsLostUntilMs, wallClock } from '@raindrop/core/internal';
+import { type Layout, type LayoutConflictError } from '@raindrop/core';
+import { judgeLayouts, layoutsLostUntilMs, wallClock } from '@raindrop/core/internal';
 import { resolveLayout } from '../../../../core/src/layout/layout-options.js';
 import { startVolatileRedis } from '../../../../../test/support/redis/volatile-redis.js';
 import { weakenWorkerScripts } from '../../../../../test/support/redis/weakened-worker-scripts.js';

@@ -9,18 +9,11 @@ import {
   type WorkerStore,
   type WorkerTable,
   type WorkerWrite,
-} from '@raindrop/core';
-import {
   ClockBehindError,
   ClockSkewError,
-  FENCE_FAILOVERS_MS,
-  FENCE_LEAP,
-  fenceMs,
   FormerPrimaryError,
-  judgeFence,
-  latestTimes,
-  wallClock,
-} from '@raindrop/core/internal';
+} from '@raindrop/core';
+import { FENCE_FAILOVERS_MS, FENCE_LEAP, fenceMs, judgeFence, latestTimes, wallClock } from '@raindrop/core/internal';
 import { RedisConnection, type RedisTarget, RedisUnavailableError } from '../redis-connection.js';
 import { BLANK_ROW, CorruptRedisWorkerError, endOfWorkerText, readWorkerText } from './worker-text.js';
 import { type WorkerScriptName, workerScripts } from './worker-scripts.js';

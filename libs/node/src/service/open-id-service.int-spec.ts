@@ -1,11 +1,11 @@
 import { ClosedError, ConfigurationError, type WorkerIdAssigner } from '@raindrop/core';
-import { OPTIONS } from '../../../test/support/module/module-fixture.js';
-import { overBothPorts, sqlDatabase } from '../../../test/support/stores/sql-database.js';
-import { kindsInTurn, testDatabase, type TestDatabase } from '../../../test/support/servers/test-databases.js';
+import { OPTIONS } from '../../../../test/support/module/module-fixture.js';
+import { overBothPorts, sqlDatabase } from '../../../../test/support/stores/sql-database.js';
+import { kindsInTurn, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import type { IdService } from './id-service.js';
 import { openIdService } from './open-id-service.js';
 import { NoOpenServiceError, openedService } from './opened-services.js';
-import { readWorkers } from './workers/read-workers.js';
+import { readWorkers } from '../workers/read-workers.js';
 
 overBothPorts(() => {
   describe.each(kindsInTurn(__filename))('a service without a framework, on %s', (kind) => {

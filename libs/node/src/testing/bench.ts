@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { FenceRequest, SampleRequest, WorkerRow, WorkerSample, WorkerStore, WorkerWrite } from '@raindrop/core';
-import { hostTimers, monotonicClock } from '@raindrop/node/internal';
+import { hostTimers, monotonicClock } from '../system/system-ports.js';
 
 /** One empty place for worker rows, made for one case, and what other programs may do to the rows. */
 export interface WorkerStoreBench {

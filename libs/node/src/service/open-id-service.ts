@@ -1,12 +1,12 @@
 import { OptionReader, wallClock } from '@raindrop/core/internal';
 import type { WorkerIdAssigner } from '@raindrop/core';
-import { openEngine } from './engines/open-engine.js';
+import { openEngine } from '../engines/open-engine.js';
 import { IdService } from './id-service.js';
-import type { AssignerClass } from './options/assigner-options.js';
-import { guardedLogger } from './options/common-options.js';
-import { resolveServiceOptions } from './options/resolve-options.js';
-import type { ServiceOptions } from './options/service-options.js';
-import { consoleLogger, DEFAULT_SERVICE } from './ports/logger.js';
+import type { AssignerClass } from '../options/assigner-options.js';
+import { guardedLogger } from '../options/common-options.js';
+import { resolveServiceOptions } from '../options/resolve-options.js';
+import type { ServiceOptions } from '../options/service-options.js';
+import { consoleLogger, DEFAULT_SERVICE } from '../ports/logger.js';
 
 /** The options of {@link openIdService}: the options of a service, and its name. */
 export type OpenIdServiceOptions = ServiceOptions & {

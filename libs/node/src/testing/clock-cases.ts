@@ -8,7 +8,7 @@ import {
   wallClock,
 } from '@raindrop/core/internal';
 import type { WorkerRow, WorkerStore } from '@raindrop/core';
-import { monotonicClock } from '@raindrop/node/internal';
+import { monotonicClock } from '../system/system-ports.js';
 import {
   between,
   byId,

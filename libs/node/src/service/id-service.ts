@@ -10,7 +10,7 @@ import {
   IssuingCalls,
   NoLayoutError,
   NoShardedIdsError,
-} from './ports/id-engine.js';
+} from '../ports/id-engine.js';
 
 /**
  * Issues IDs until it is closed.
