@@ -14,7 +14,13 @@ import {
   ValueType,
 } from '@opentelemetry/api';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit, Optional } from '@nestjs/common';
-import type { IdServiceEvents, IdServiceStatus, SegmentServiceStatus, SnowflakeServiceStatus } from '@raindrop/node';
+import type {
+  IdServiceEvents,
+  IdServiceStatus,
+  OpenService,
+  SegmentServiceStatus,
+  SnowflakeServiceStatus,
+} from '@raindrop/node';
 import type { IssuedByCode, IssuedByCodeOptions, IssuedCounts } from '@raindrop/core';
 import { hostTimers, requireSupported } from '@raindrop/node/internal';
 import { IdService } from './id.service.js';
@@ -182,7 +188,7 @@ class IdServiceObservation {
 
   /** @throws ConfigurationError naming every option that is wrong */
   constructor(
-    private readonly ids: IdService,
+    private readonly ids: OpenService,
     private readonly meter: Meter,
     options: IssuedByCodeOptions,
   ) {
@@ -252,7 +258,7 @@ export interface IdServiceMetricsOptions extends IssuedByCodeOptions {
 }
 
 /** The observations under way, and how many callers asked for each. */
-const running = new WeakMap<IdService, Map<Meter, { readonly observation: IdServiceObservation; users: number }>>();
+const running = new WeakMap<OpenService, Map<Meter, { readonly observation: IdServiceObservation; users: number }>>();
 
 /**
  * Registers a service's metrics with OpenTelemetry: its counters are read when the SDK collects, and issuing IDs pays
@@ -264,7 +270,7 @@ const running = new WeakMap<IdService, Map<Meter, { readonly observation: IdServ
  * on exporting the last values
  * @throws ConfigurationError naming every option that is wrong
  */
-export function observeIdService(ids: IdService, options: IdServiceMetricsOptions = {}): () => void {
+export function observeIdService(ids: OpenService, options: IdServiceMetricsOptions = {}): () => void {
   const { meter = defaultMeter(), ...codes } = options;
   const byMeter = running.get(ids) ?? new Map<Meter, { observation: IdServiceObservation; users: number }>();
   const entry = byMeter.get(meter) ?? { observation: new IdServiceObservation(ids, meter, codes), users: 0 };
@@ -314,7 +320,7 @@ export class RaindropMetrics implements OnModuleInit, OnApplicationShutdown {
    * @returns a function that ends it earlier
    * @throws ConfigurationError naming every option that is wrong
    */
-  observe(service: IdService, options = this.options): () => void {
+  observe(service: OpenService, options = this.options): () => void {
     const end = observeIdService(service, options);
     this.ends.push(end);
     return end;

@@ -7,7 +7,7 @@
 import { requireSupported } from '@raindrop/node/internal';
 import { Injectable, Optional } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
-import type { SegmentServiceStatus, SnowflakeServiceStatus } from '@raindrop/node';
+import type { OpenService, SegmentServiceStatus, SnowflakeServiceStatus } from '@raindrop/node';
 import { wallClock } from '@raindrop/core/internal';
 import { ReservationExhaustedError, SequenceExhaustedError, IdsNotReadyError } from '@raindrop/core';
 import { IdService } from './id.service.js';
@@ -73,7 +73,10 @@ export class RaindropHealthIndicator {
    * Tells terminus the health of a service; issues no ID.
    * @param service a named one; by default the service without a name
    */
-  isHealthy<const Key extends string>(key: Key, service = this.ids): HealthIndicatorResult<Key> {
+  isHealthy<const Key extends string>(
+    key: Key,
+    service: OpenService | undefined = this.ids,
+  ): HealthIndicatorResult<Key> {
     const session = this.health.check(key) as unknown as Session<Key>;
     if (service === undefined) return session.down({ reason: 'RaindropModule is not imported' });
     const { details, refusal, concern } = judge(service);
@@ -98,7 +101,7 @@ interface Judgement {
   readonly concern: string | undefined;
 }
 
-function judge(service: IdService): Judgement {
+function judge(service: OpenService): Judgement {
   const status = service.status();
   if (status.idMode === 'numberSection') return judgeSegments(status);
   const details = detailsOf(status);
@@ -125,7 +128,7 @@ function detailsOf(status: SnowflakeServiceStatus): RaindropHealthDetails {
  * Why no ID can be issued. Undefined also when one can be issued in a moment: when a used-up tick ends within a second,
  * or a reservation is being extended.
  */
-function refusalOf(service: IdService): string | undefined {
+function refusalOf(service: OpenService): string | undefined {
   const refusal = service.refusal();
   if (refusal instanceof ReservationExhaustedError) return undefined;
   // The next batch has been requested.

@@ -8,7 +8,7 @@
  */
 
 export { openIdService, type OpenIdServiceOptions } from './service/open-id-service.js';
-export { IdService } from './service/id-service.js';
+export { IdService, type NumberService, type OpenService } from './service/id-service.js';
 export { NoOpenServiceError } from './service/opened-services.js';
 export type {
   ServiceOptions,

@@ -7,6 +7,7 @@ import {
   IdService,
   NoLayoutError,
   NoShardedIdsError,
+  type NumberService,
   RaindropModule,
   type SegmentBuffer,
   type SegmentModuleOptions,
@@ -60,6 +61,7 @@ describe.each(databaseKinds)('RaindropModule with idMode numberSection on %s', (
   it('issues 1, 2, 3 by code under the names of snowflakes, and gives back what is left', async () => {
     const app = await start({ codes: ['default', 'order'] });
     const ids = app.get(IdService);
+    const numbers = app.get<NumberService>(IdService);
     expect([ids.nextId(), ids.nextString('order'), ids.nextNumber('order')]).toEqual([1n, '1', 2]);
     expect(ids.nextIds(3, 'order')).toEqual([3n, 4n, 5n]);
     expect(ids.forCode('order').nextStrings(2)).toEqual(['6', '7']);
@@ -69,7 +71,7 @@ describe.each(databaseKinds)('RaindropModule with idMode numberSection on %s', (
     expect(ids.workerId).toBeUndefined();
     expect(() => ids.layout).toThrow(NoLayoutError);
     expect(() => ids.parse(5n)).toThrow(NoLayoutError);
-    expect(() => ids.nextSharded({ app: 1, gatePass: 'zhangsan' })).toThrow(NoShardedIdsError);
+    expect(() => numbers.nextSharded({ app: 1, gatePass: 'zhangsan' })).toThrow(NoShardedIdsError);
     expect(ids.status()).toMatchObject({ idMode: 'numberSection', state: 'ready', counters: { issued: 11, codes: 3 } });
 
     await app.close();
@@ -117,7 +119,7 @@ describe.each(databaseKinds)('RaindropModule with idMode numberSection on %s', (
         { id: 2, name: 'blog', description: '' },
       ];
       const app = await start({ sharded: { apps } });
-      const ids = app.get(IdService);
+      const ids = app.get<NumberService>(IdService);
       const request = { app: 1, gatePass: '13900139000' };
       const first = await ids.nextShardedAsync(request);
       expect(parseShardedId(first)).toEqual({ index: 1n, shard: 48, app: 1 });

@@ -1,6 +1,7 @@
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
 import { IdService, openIdService, RaindropModule } from '@raindrop/nestjs';
+import type { IdService as OpenedService } from '@raindrop/node';
 import { Column, DataSource, Entity } from 'typeorm';
 import { serviceLayout } from '../../../apps/id-service/src/service-layout.js';
 import { remoteIds, type RemoteIdsOptions, type RemoteIdSource } from '@raindrop/node/remote';
@@ -53,7 +54,7 @@ function source(given: Partial<RemoteIdsOptions> = {}, at = port): RemoteIdSourc
   return remoteIds({ url: `http://127.0.0.1:${at}`, opTimeoutMs: 20_000, ...given });
 }
 
-async function client(idSource: RemoteIdSource): ReturnType<typeof openIdService> {
+async function client(idSource: RemoteIdSource): Promise<OpenedService> {
   const ids = await openIdService({ idSource, asyncTimeoutMs: PATIENCE_MS });
   open.push(ids);
   return ids;

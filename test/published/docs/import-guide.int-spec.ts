@@ -1,5 +1,5 @@
 import { type Layout, parseId } from '@raindrop/core';
-import { openBackfill, openIdService } from '@raindrop/node';
+import { type IdService, openBackfill, openIdService, type SnowflakeModuleOptions } from '@raindrop/node';
 import { DataSource } from 'typeorm';
 import { SILENT } from '../../support/module/start-app.js';
 import { databaseKinds, testDatabase } from '../../support/servers/test-databases.js';
@@ -12,7 +12,8 @@ const TEN_YEARS = 10 * 365 * 86_400_000;
 const ROWS = isFull ? 100_000 : 2_000;
 
 /** The epoch lies ten years back, which it warns of. */
-const openQuietly: typeof openIdService = (options) => openIdService({ ...options, logger: SILENT });
+const openQuietly = (options: SnowflakeModuleOptions): Promise<IdService> =>
+  openIdService({ ...options, logger: SILENT });
 
 /** Many rows of some seconds, and long pauses. */
 const timeOf = (nr: number): number => FROM + Math.floor(((nr >> 3) / (ROWS >> 3)) ** 3 * TEN_YEARS);

@@ -1,6 +1,6 @@
 import { Injectable, Module, type DynamicModule, type Type } from '@nestjs/common';
 import { parseShardedId } from '@raindrop/core';
-import { IdService, RaindropModule, type SegmentModuleOptions } from '@raindrop/nestjs';
+import { IdService, InjectIdService, RaindropModule, type SegmentModuleOptions } from '@raindrop/nestjs';
 import { redisBuffer } from '@raindrop/node/redis';
 import { shardOf } from '../../../libs/core/src/segment/sharded/sharded-id.js';
 import { startApp, typeorm } from '../../support/module/module-fixture.js';
@@ -19,7 +19,7 @@ interface Shown {
 }
 
 function run(block: string): Shown {
-  return runBlock(block, { Injectable, Module, IdService, RaindropModule, redisBuffer }) as unknown as Shown;
+  return runBlock(block, { Injectable, Module, InjectIdService, RaindropModule, redisBuffer }) as unknown as Shown;
 }
 
 describe('The examples of docs/numbers.md', () => {

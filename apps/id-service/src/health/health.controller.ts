@@ -15,7 +15,7 @@ import {
   type HealthCheckResult,
   type HealthIndicatorResult,
 } from '@nestjs/terminus';
-import { IdService, InjectIdService } from '@raindrop/nestjs';
+import { InjectIdService, type NumberService } from '@raindrop/nestjs';
 import { RaindropHealthIndicator } from '@raindrop/nestjs/terminus';
 import type { FastifyReply } from 'fastify';
 import { DataSource } from 'typeorm';
@@ -42,7 +42,7 @@ export class HealthController {
     private readonly dataSource: DataSource,
     private readonly drain: Drain,
     private readonly raindrop: RaindropHealthIndicator,
-    @InjectIdService(NUMBERS) private readonly numbers: IdService,
+    @InjectIdService(NUMBERS) private readonly numbers: NumberService,
   ) {}
 
   @Get()

@@ -9,7 +9,7 @@ import {
   type Histogram as OtelHistogram,
   type MetricData,
 } from '@opentelemetry/sdk-metrics';
-import { IdService, InjectIdService } from '@raindrop/nestjs';
+import { IdService, InjectIdService, type NumberService } from '@raindrop/nestjs';
 import { observeIdService } from '@raindrop/nestjs/opentelemetry';
 import { collectDefaultMetrics, Histogram, prometheusContentType, Registry, type Metric } from 'prom-client';
 import { NUMBERS } from '../numbers/number-codes.js';
@@ -41,7 +41,7 @@ export class ServiceMetrics implements OnApplicationShutdown {
 
   constructor(
     ids: IdService,
-    @InjectIdService(NUMBERS) numbers: IdService,
+    @InjectIdService(NUMBERS) numbers: NumberService,
     @Inject(SERVICE_CONFIG) { knownCodes }: Pick<ServiceConfig, 'knownCodes'>,
   ) {
     collectDefaultMetrics({ register: this.process });

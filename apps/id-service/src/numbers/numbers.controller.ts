@@ -1,6 +1,6 @@
 import { Body, Controller, Param, Post, Query, Req, type OnModuleInit } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { IdService, InjectIdService } from '@raindrop/nestjs';
+import { InjectIdService, type NumberService } from '@raindrop/nestjs';
 import { businessNumber, prepareBusinessNumbers, transactionWithRetries } from '@raindrop/nestjs/typeorm';
 import { IsIn, IsInt, IsOptional, IsString, Length, Matches, Max, Min } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
@@ -99,7 +99,7 @@ class BusinessNumber {
 @Controller('v1')
 export class NumbersController implements OnModuleInit {
   constructor(
-    @InjectIdService(NUMBERS) private readonly ids: IdService,
+    @InjectIdService(NUMBERS) private readonly ids: NumberService,
     private readonly dataSource: DataSource,
     private readonly underWay: IdsUnderWay,
     private readonly names: StrangersNames,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { codecs, type CodecName } from '@raindrop/core';
 import { isCodecName } from '@raindrop/core/internal';
-import { databaseSettingsOf, type IdService, type SnowflakeModuleOptions } from '@raindrop/node';
+import { databaseSettingsOf, type IdService, type IdServiceStatus, type SnowflakeModuleOptions } from '@raindrop/node';
 import { isFileDatabase } from '@raindrop/node/internal';
 import type { CliOutput } from '../io/cli-output.js';
 import { Progress } from '../io/progress.js';
@@ -39,7 +39,8 @@ export async function next(flags: FlagValues, output: CliOutput): Promise<void> 
   warnOfNewFile(options, output);
   await requireReachable(options, resolved);
   await withIdService(options, output, async (ids) => {
-    const status = ids.status();
+    // A file of options may ask for numbers from segments.
+    const status = ids.status() as IdServiceStatus;
     const isReserved = 'guarantee' in status && (status.guarantee === 'reserved' || status.guarantee === 'fresh');
     if (!isReserved) throw mayRepeat('assigner' in status ? status.assigner : status.service);
     await issue(ids, wish, output);

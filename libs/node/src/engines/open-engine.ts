@@ -6,7 +6,7 @@ import { logContext } from '../ports/logger.js';
 import { systemPorts } from '../system/system-ports.js';
 import { registerCopy, otherCopies, describeCopies } from '../system/package-copies.js';
 import { openSegmentEngine } from './segment-engine.js';
-import { openSnowflakeEngine, type SnowflakeSurroundings } from './snowflake-engine.js';
+import { openSnowflakeEngine, type SnowflakeSurroundings } from './open-snowflake-engine.js';
 
 /**
  * Opens the engine that the options ask for: snowflakes, numbers from segments, or the IDs of another process.

@@ -1,7 +1,8 @@
-import { ClosedError, ConfigurationError, type WorkerIdAssigner } from '@raindrop/core';
+import { ClosedError, ConfigurationError, parseShardedId, type WorkerIdAssigner } from '@raindrop/core';
 import { OPTIONS } from '../../../../test/support/module/module-fixture.js';
 import { overBothPorts, sqlDatabase } from '../../../../test/support/stores/sql-database.js';
 import { kindsInTurn, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { NoLayoutError, NoShardedIdsError } from '../ports/id-engine.js';
 import type { IdService } from './id-service.js';
 import { openIdService } from './open-id-service.js';
 import { NoOpenServiceError, openedService } from './opened-services.js';
@@ -35,9 +36,26 @@ overBothPorts(() => {
         idMode: 'numberSection',
         dbConfig,
         defaultCode: 'order',
+        sharded: { apps: [{ id: 7, name: 'shop', description: '' }] },
         logger: OPTIONS.logger!,
       });
       expect([ids.nextId(), ids.nextId()]).toEqual([1n, 2n]);
+      expect(parseShardedId(await ids.nextShardedAsync({ app: 7, gatePass: 'ada' }))).toMatchObject({
+        app: 7,
+        index: 1n,
+      });
+      expect(ids.status().codes).toMatchObject([{ code: 'order' }]);
+      // @ts-expect-error its type says that numbers have no layout
+      expect(() => ids.layout as unknown).toThrow(NoLayoutError);
+      await ids.close();
+    });
+
+    it('issues no sharded IDs but with numbers from segments, as its type says', async () => {
+      const ids = await openIdService({ ...OPTIONS, dbConfig: sqlDatabase(database.options) });
+      // @ts-expect-error nor does it know apps
+      await expect(ids.registerApp(7, 'shop')).rejects.toThrow(NoShardedIdsError);
+      // @ts-expect-error nor their IDs
+      expect(() => ids.nextSharded({ app: 7, gatePass: 'ada' })).toThrow(NoShardedIdsError);
       await ids.close();
     });
   });

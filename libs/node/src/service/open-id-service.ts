@@ -1,7 +1,7 @@
 import { OptionReader, wallClock } from '@raindrop/core/internal';
 import type { WorkerIdAssigner } from '@raindrop/core';
 import { openEngine } from '../engines/open-engine.js';
-import { IdService } from './id-service.js';
+import { IdService, type NumberService } from './id-service.js';
 import type { AssignerClass } from '../options/assigner-options.js';
 import { guardedLogger } from '../options/common-options.js';
 import { resolveServiceOptions } from '../options/resolve-options.js';
@@ -29,7 +29,10 @@ export type OpenIdServiceOptions = ServiceOptions & {
  * id:
  *   NoFreeWorkerError, DatabaseCallError and DatabaseRefusedError
  */
-export async function openIdService(options: OpenIdServiceOptions): Promise<IdService> {
+export function openIdService(options: OpenIdServiceOptions & { idMode: 'numberSection' }): Promise<NumberService>;
+export function openIdService(options: OpenIdServiceOptions & { idMode?: 'snowflake' }): Promise<IdService>;
+export function openIdService(options: OpenIdServiceOptions): Promise<IdService | NumberService>;
+export async function openIdService(options: OpenIdServiceOptions): Promise<IdService | NumberService> {
   let name = DEFAULT_SERVICE;
   const resolved = resolveServiceOptions(options, wallClock.now(), (reader) => {
     name = readName(reader);

@@ -1,4 +1,4 @@
-import { IdService, RaindropModule } from '@raindrop/nestjs';
+import { IdService, type NumberService, RaindropModule } from '@raindrop/nestjs';
 import { redisBuffer } from '@raindrop/node/redis';
 import { businessNumber, prepareBusinessNumbers, transactionWithRetries } from '@raindrop/nestjs/typeorm';
 import { DataSource, type DataSourceOptions } from 'typeorm';
@@ -17,13 +17,13 @@ const OP_TIMEOUT_MS = 1_000;
 const POOL = { max: 2, connectionTimeoutMillis: 3_000, query_timeout: 6_000, maxLifetimeSeconds: 20 };
 
 /** Draws numbers from segments, and writes rows with gapless ones. */
-class NumberProcess extends ChaosProcess<NumberOrders, IdService> {
+class NumberProcess extends ChaosProcess<NumberOrders, NumberService> {
   protected isEndedByNest = false;
   private readonly files = new IdFiles(this.orders.prefix, NUMBER_CODES);
   private documents: DataSource | undefined;
   private isOver = false;
 
-  protected async open(): Promise<IdService> {
+  protected async open(): Promise<NumberService> {
     const { database, redis } = this.orders;
     const app = await startApp([
       RaindropModule.forRoot({
@@ -36,10 +36,10 @@ class NumberProcess extends ChaosProcess<NumberOrders, IdService> {
     ]);
     app.enableShutdownHooks(['SIGTERM']);
     this.isEndedByNest = true;
-    return app.get(IdService);
+    return app.get<NumberService>(IdService);
   }
 
-  protected async issue(ids: IdService): Promise<void> {
+  protected async issue(ids: NumberService): Promise<void> {
     const gapless = this.keepPace(GAPLESS_RATE, () => this.document());
     await this.keepPace(this.orders.rate, (owed) => this.draw(ids, Math.min(LARGEST_BATCH, owed)));
     this.isOver = true;
@@ -47,12 +47,11 @@ class NumberProcess extends ChaosProcess<NumberOrders, IdService> {
     await this.documents?.destroy().catch(() => undefined);
   }
 
-  protected counts(ids: IdService): { readonly tenures: number; readonly storeTroubles: number } {
-    const status = ids.status();
-    return { tenures: 0, storeTroubles: status.idMode === 'numberSection' ? status.counters.failures : 0 };
+  protected counts(ids: NumberService): { readonly tenures: number; readonly storeTroubles: number } {
+    return { tenures: 0, storeTroubles: ids.status().counters.failures };
   }
 
-  private async draw(ids: IdService, size: number): Promise<number> {
+  private async draw(ids: NumberService, size: number): Promise<number> {
     const numbers =
       this.random.fraction() < 0.5 ? ids.fill(new BigInt64Array(size)) : BigInt64Array.of(await ids.nextIdAsync());
     this.files.addAll('segment', numbers);

@@ -1,4 +1,4 @@
-import type { IdService } from '@raindrop/nestjs';
+import type { NumberService } from '@raindrop/nestjs';
 import { ChaosProcess } from '../chaos-process.js';
 import { IdFiles } from '../id-files.js';
 import { Journal } from './journal.js';
@@ -10,28 +10,27 @@ const BURST = 8;
 const DROPPED_SHARE = 0.002;
 
 /** Draws numbers of every key in every way there is, and writes them down in order. */
-class SegmentProcess extends ChaosProcess<SegmentOrders, IdService> {
+class SegmentProcess extends ChaosProcess<SegmentOrders, NumberService> {
   protected isEndedByNest = false;
   private readonly files = new IdFiles<Key>(this.orders.prefix, KEYS);
   private readonly journal = new Journal(this.orders.prefix);
 
-  protected async open(): Promise<IdService> {
+  protected async open(): Promise<NumberService> {
     const ids = await openSegments(this.orders, this.journal);
     this.isEndedByNest = true;
     return ids;
   }
 
-  protected issue(ids: IdService): Promise<unknown> {
+  protected issue(ids: NumberService): Promise<unknown> {
     return Promise.all(KEYS.map((key) => this.draw(ids, key)));
   }
 
-  protected counts(ids: IdService): { readonly tenures: number; readonly storeTroubles: number } {
-    const status = ids.status();
-    return { tenures: 0, storeTroubles: status.idMode === 'numberSection' ? status.counters.failures : 0 };
+  protected counts(ids: NumberService): { readonly tenures: number; readonly storeTroubles: number } {
+    return { tenures: 0, storeTroubles: ids.status().counters.failures };
   }
 
   /** One call after the other, so that what is in the file says how far the process has come with this key. */
-  private draw(ids: IdService, key: Key): Promise<void> {
+  private draw(ids: NumberService, key: Key): Promise<void> {
     // Slowly from Redis in the control: a range that comes back is to have numbers left.
     const share = this.orders.control && REDIS_KEYS.includes(key) ? 0.1 : 1;
     return this.keepPace((share * this.orders.rate) / KEYS.length, async (owed) =>
@@ -39,7 +38,7 @@ class SegmentProcess extends ChaosProcess<SegmentOrders, IdService> {
     );
   }
 
-  private async call(ids: IdService, key: Key, size: number): Promise<BigInt64Array> {
+  private async call(ids: NumberService, key: Key, size: number): Promise<BigInt64Array> {
     const dice = this.random.fraction();
     if (key === '7_12' || key === '7_48') {
       const request = { app: APP, gatePass: GATE_PASSES[key] };
@@ -56,7 +55,7 @@ class SegmentProcess extends ChaosProcess<SegmentOrders, IdService> {
   }
 
   /** Several that wait at once; a call that waited too long has taken nothing. */
-  private async burst(ids: IdService, code: string | undefined): Promise<BigInt64Array> {
+  private async burst(ids: NumberService, code: string | undefined): Promise<BigInt64Array> {
     const calls = await Promise.allSettled(Array.from({ length: BURST }, () => ids.nextIdAsync(code)));
     const got = calls.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : []));
     const failed = calls.find((call) => call.status === 'rejected');

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { AppSegmentStore, SegmentSource, SegmentStore } from '@raindrop/core';
-import { IdService, RaindropModule, type SegmentBuffer } from '@raindrop/nestjs';
+import { IdService, type NumberService, RaindropModule, type SegmentBuffer } from '@raindrop/nestjs';
 import { PORTS, sqlDatabase } from '../../../support/stores/sql-database.js';
 import { SILENT, startApp } from '../../../support/module/start-app.js';
 import { BrokenSources } from './broken-sources.js';
@@ -19,7 +19,7 @@ import {
 import { witnessed } from './witness.js';
 
 /** A Nest application with the real module, whose every reservation is written down. SIGTERM shuts it down. */
-export async function openSegments(orders: SegmentOrders, journal: Journal): Promise<IdService> {
+export async function openSegments(orders: SegmentOrders, journal: Journal): Promise<NumberService> {
   const app = await startApp([
     RaindropModule.forRoot({
       idMode: 'numberSection',
@@ -40,7 +40,7 @@ export async function openSegments(orders: SegmentOrders, journal: Journal): Pro
     }),
   ]);
   app.enableShutdownHooks(['SIGTERM']);
-  return app.get(IdService);
+  return app.get<NumberService>(IdService);
 }
 
 /** The way from the tables to who draws numbers, by way of Redis for some keys. */
