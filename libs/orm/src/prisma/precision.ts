@@ -1,13 +1,12 @@
 /** Precision: the largest ID, sent through the application's own client and adapter. */
 
+import { hasDigitsOf, type PrecisionReport } from '@raindrop/node/internal';
+import type { Database } from '../databases.js';
 import {
-  type Database,
   fillerWarnings,
-  hasDigitsOf,
   isBigint,
   literalOf,
   type PrecisionOptions,
-  type PrecisionReport,
   RoundedIdsError,
   samplesOf,
   selectOf,
@@ -37,7 +36,8 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
     throw wrong('prisma', 'a client', 'has no IDs: new PrismaClient({ adapter }).$extends(snowflakes(ids))');
   }
   const { activeProvider, previewFeatures = [] } = (prisma as unknown as PrismaClientLike)._engineConfig ?? {};
-  const database = DATABASES[activeProvider ?? ''] ?? 'postgres';
+  const database = PROVIDERS[activeProvider ?? ''] ?? 'postgres';
+  const { cure, refusesJoinedTexts } = ADAPTERS[database];
   const valuesOf = async (sql: string): Promise<unknown[]> => {
     const [row] = (await prisma.$queryRawUnsafe(sql)) as [Record<string, unknown>];
     return Object.values(row);
@@ -57,11 +57,11 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
   )) {
     const received = await valueOf(literalOf(sample));
     if (hasDigitsOf(sample.id, received)) continue;
-    throw new RoundedIdsError(sample.keys[0]!.source.place, 'column', String(sample.id), received, CURES[database]);
+    throw new RoundedIdsError(sample.keys[0]!.source.place, 'column', String(sample.id), received, cure);
   }
   const placed = keys.map((key) => ({ ...key, place: key.source.place }));
   const filled = await fillerWarnings(placed, database, (some) => valuesOf(selectOf(some)));
-  const isJoining = database === 'postgres' && previewFeatures.includes('relationJoins');
+  const isJoining = refusesJoinedTexts && previewFeatures.includes('relationJoins');
   return {
     exact: stored.map(({ source }) => source.place),
     warnings: stored
@@ -75,12 +75,27 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
   };
 }
 
-const DATABASES: Readonly<Record<string, Database>> = { mysql: 'mysql', sqlite: 'sqlite' };
+const PROVIDERS: Readonly<Record<string, Database>> = { mysql: 'mysql', sqlite: 'sqlite' };
 
-/** The adapters hide their options, so each names the settings that may round. */
-const CURES: Readonly<Record<Database, string>> = {
-  postgres:
-    'The process makes a number of int8 (OID 20): pg.types.setTypeParser(20, ...) or pg.defaults.parseInt8. Remove it',
-  mysql: 'The driver of PrismaMariaDb makes a number of a bigint: leave bigIntAsNumber out of its options',
-  sqlite: 'The driver makes a number of an integer. PrismaBetterSqlite3 does not: use it as it is',
+/** What differs between Prisma's adapters. */
+interface Adapter {
+  /** It hides its options, so this names the settings that may round. */
+  readonly cure: string;
+  /** Whether Prisma refuses to read a `String` of a `bigint` in what `relationJoins` loads as JSON. */
+  readonly refusesJoinedTexts: boolean;
+}
+
+const ADAPTERS: Readonly<Record<Database, Adapter>> = {
+  postgres: {
+    cure: 'The process makes a number of int8 (OID 20): pg.types.setTypeParser(20, ...) or pg.defaults.parseInt8. Remove it',
+    refusesJoinedTexts: true,
+  },
+  mysql: {
+    cure: 'The driver of PrismaMariaDb makes a number of a bigint: leave bigIntAsNumber out of its options',
+    refusesJoinedTexts: false,
+  },
+  sqlite: {
+    cure: 'The driver makes a number of an integer. PrismaBetterSqlite3 does not: use it as it is',
+    refusesJoinedTexts: false,
+  },
 };
