@@ -37,7 +37,6 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
   }
   const { activeProvider, previewFeatures = [] } = (prisma as unknown as PrismaClientLike)._engineConfig ?? {};
   const database = PROVIDERS[activeProvider ?? ''] ?? 'postgres';
-  const { cure, refusesJoinedTexts } = ADAPTERS[database];
   const valuesOf = async (sql: string): Promise<unknown[]> => {
     const [row] = (await prisma.$queryRawUnsafe(sql)) as [Record<string, unknown>];
     return Object.values(row);
@@ -57,11 +56,11 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
   )) {
     const received = await valueOf(literalOf(sample));
     if (hasDigitsOf(sample.id, received)) continue;
-    throw new RoundedIdsError(sample.keys[0]!.source.place, 'column', String(sample.id), received, cure);
+    throw new RoundedIdsError(sample.keys[0]!.source.place, 'column', String(sample.id), received, CURES[database]);
   }
   const placed = keys.map((key) => ({ ...key, place: key.source.place }));
   const filled = await fillerWarnings(placed, database, (some) => valuesOf(selectOf(some)));
-  const isJoining = refusesJoinedTexts && previewFeatures.includes('relationJoins');
+  const isJoining = REFUSES_JOINED_TEXTS[database] && previewFeatures.includes('relationJoins');
   return {
     exact: stored.map(({ source }) => source.place),
     warnings: stored
@@ -77,25 +76,13 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
 
 const PROVIDERS: Readonly<Record<string, Database>> = { mysql: 'mysql', sqlite: 'sqlite' };
 
-/** What differs between Prisma's adapters. */
-interface Adapter {
-  /** It hides its options, so this names the settings that may round. */
-  readonly cure: string;
-  /** Whether Prisma refuses to read a `String` of a `bigint` in what `relationJoins` loads as JSON. */
-  readonly refusesJoinedTexts: boolean;
-}
-
-const ADAPTERS: Readonly<Record<Database, Adapter>> = {
-  postgres: {
-    cure: 'The process makes a number of int8 (OID 20): pg.types.setTypeParser(20, ...) or pg.defaults.parseInt8. Remove it',
-    refusesJoinedTexts: true,
-  },
-  mysql: {
-    cure: 'The driver of PrismaMariaDb makes a number of a bigint: leave bigIntAsNumber out of its options',
-    refusesJoinedTexts: false,
-  },
-  sqlite: {
-    cure: 'The driver makes a number of an integer. PrismaBetterSqlite3 does not: use it as it is',
-    refusesJoinedTexts: false,
-  },
+/** The adapters hide their options, so each names the settings that may round. */
+const CURES: Readonly<Record<Database, string>> = {
+  postgres:
+    'The process makes a number of int8 (OID 20): pg.types.setTypeParser(20, ...) or pg.defaults.parseInt8. Remove it',
+  mysql: 'The driver of PrismaMariaDb makes a number of a bigint: leave bigIntAsNumber out of its options',
+  sqlite: 'The driver makes a number of an integer. PrismaBetterSqlite3 does not: use it as it is',
 };
+
+/** Whether Prisma refuses to read a `String` of a `bigint` in what `relationJoins` loads as JSON. */
+const REFUSES_JOINED_TEXTS: Readonly<Record<Database, boolean>> = { postgres: true, mysql: false, sqlite: false };
