@@ -14,6 +14,7 @@ export {
 } from './database/column-filler.js';
 export { driverCodeOf } from './database/database-errors.js';
 export { gaveWay } from './database/left-session.js';
+export { hasDigitsOf, type PrecisionReport } from './database/precision.js';
 export { isInMemory, placeOf } from './database/application-database.js';
 export { type Dialect, type Family, quoteTable, type RunSql } from './database/dialect.js';
 export { OwnDatabase } from './database/own-database.js';

@@ -1,20 +1,15 @@
 import { ConfigurationError, UnsafeSnowflakeError } from '@raindrop/core';
 import { PermanentError } from '@raindrop/core/internal';
-import { describeFiller, type Dialect, dialectOf, FILLER_SQL, readFiller } from '@raindrop/node/internal';
+import { describeFiller, FILLER_SQL, type PrecisionReport, readFiller } from '@raindrop/node/internal';
+import { type Database, DATABASES, type DriverSettings } from './databases.js';
 import type { Keys, LayoutSize } from './ids.js';
+
+export type { PrecisionReport };
 
 /** The options of a check of precision. */
 export interface PrecisionOptions {
   /** The layout of the IDs if their service is not open in this process. @defaultValue the open service's */
   readonly layout?: LayoutSize;
-}
-
-/** The result of a check of precision in which no setting rounds IDs. */
-export interface PrecisionReport {
-  /** The keys whose largest ID came back digit for digit: `orders.id`, or `orders.id in JSON`. */
-  readonly exact: readonly string[];
-  /** The losses of digits that no setting prevents, and the keys that the database still fills, each with what to do. */
-  readonly warnings: readonly string[];
 }
 
 /** The application's own connection returned a key's largest ID with other digits. */
@@ -107,32 +102,22 @@ export async function checkSamples(
   for (const [index, { id, keys: its }] of samples.entries()) {
     const value = row[`sample${index}`];
     for (const { source, place } of its) {
-      if (!isRead(source, id, value)) throw new RoundedIdsError(place, 'column', String(id), value, cure());
+      if (!isRead(source, id, () => source.form.read(value, source.place)))
+        throw new RoundedIdsError(place, 'column', String(id), value, cure());
     }
   }
   return { exact: keys.map(({ place }) => place), warnings: [] };
 }
 
-/** Whether a key reads a driver's value as this ID. It refuses what has lost digits. */
-function isRead({ form, place }: Keys, id: bigint, value: unknown): boolean {
+/** Whether a key reads this ID, in its form. It refuses what has lost digits. */
+export function isRead({ form }: Keys, id: bigint, read: () => unknown): boolean {
   try {
-    return form.read(value, place) === form.of(id);
+    return read() === form.of(id);
   } catch (error) {
     if (error instanceof UnsafeSnowflakeError) return false;
     throw error;
   }
 }
-
-export type Database = 'postgres' | 'mysql' | 'sqlite';
-
-const DIALECTS: Readonly<Record<Database, Dialect>> = {
-  postgres: dialectOf('postgres'),
-  mysql: dialectOf('mysql'),
-  sqlite: dialectOf('better-sqlite3'),
-};
-
-/** Makes an array in JSON, as relations are loaded. */
-export const JSON_ARRAY = { postgres: 'json_build_array', mysql: 'json_array', sqlite: 'json_array' } as const;
 
 /** Returns the first element of an array in JSON, which the driver has parsed or not. */
 export function firstOf(json: unknown): unknown {
@@ -140,57 +125,11 @@ export function firstOf(json: unknown): unknown {
   return Array.isArray(parsed) ? (parsed[0] as unknown) : parsed;
 }
 
-/** Whether a driver's value has the digits of an ID. */
-export function hasDigitsOf(id: bigint, value: unknown): boolean {
-  return (
-    (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') && `${value}` === `${id}`
-  );
-}
-
-/** The settings of a driver that may round, by the names that mysql2, mariadb and pg give them. */
-export interface DriverSettings {
-  readonly supportBigNumbers?: unknown;
-  readonly bigIntAsNumber?: unknown;
-  readonly typeCast?: unknown;
-  readonly types?: unknown;
-}
-
 /** Returns the settings of a pool or a connection of mysql2 or pg; undefined for anything else. */
 export function settingsOf(client: unknown): DriverSettings | undefined {
   const { pool, connection, config, options } = (client ?? {}) as Record<string, { config?: object } | undefined>;
   const inner = (pool?.config ?? connection?.config ?? config) as { connectionConfig?: object } | undefined;
   return inner?.connectionConfig ?? inner ?? options;
-}
-
-/**
- * Returns what to do about a rounded column: it names the setting if the driver shows it, else the settings that may round.
- * @param settings the driver's, as far as the ORM shows and uses them
- */
-export function cureOf(database: Database, settings: DriverSettings | undefined): string {
-  if (database === 'sqlite') {
-    return 'Let better-sqlite3 deliver exact integers, database.defaultSafeIntegers(), or make the column a text';
-  }
-  if (database === 'postgres') {
-    return parsesRounding(settings?.types)
-      ? "The pool's own types make a number of int8 (OID 20): leave it out there"
-      : 'Something makes a number of int8 (OID 20): types.setTypeParser(20, ...), pg.defaults.parseInt8 or the types of ' +
-          'the pool. Remove it, or parse with BigInt';
-  }
-  const found = [
-    ...(typeof settings?.typeCast === 'function' ? ['typeCast is set: let it call next() for LONGLONG'] : []),
-    ...(settings?.bigIntAsNumber === true ? ['bigIntAsNumber is on: leave it out'] : []),
-    ...(settings !== undefined && settings.supportBigNumbers !== true
-      ? ['supportBigNumbers is off: set supportBigNumbers: true']
-      : []),
-  ];
-  if (found.length > 0) return `In the driver's options ${found.join('; ')}`;
-  return 'Let mysql2 deliver exact integers: supportBigNumbers: true, and a typeCast, if any, that calls next() for LONGLONG';
-}
-
-function parsesRounding(types: unknown): boolean {
-  const { getTypeParser } = (types ?? {}) as { getTypeParser?: (oid: number, format: string) => unknown };
-  const parse = getTypeParser?.call(types, 20, 'text') as ((text: string) => unknown) | undefined;
-  return typeof parse === 'function' && typeof parse('9223372036854775807') === 'number';
 }
 
 /** A column, and its table's schema if it has another one than the connection. */
@@ -209,7 +148,7 @@ export async function isBigint(
   database: Database,
   valueOf: (expression: string) => Promise<unknown>,
 ): Promise<boolean | undefined> {
-  const found = await valueOf(aboutColumn(BIGINT[database], name, database));
+  const found = await valueOf(aboutColumn(DATABASES[database].isBigint, name, database));
   return found === null || found === undefined ? undefined : Number(found) === 1;
 }
 
@@ -229,34 +168,10 @@ export function typedInBigint(
   return Object.assign(error, { problem: `${place}: prefix '${prefix}' ${problem}`, cure });
 }
 
-/** Each is 1 for a `bigint`, and 0 for another type. */
-const BIGINT: Readonly<Record<Database, string>> = {
-  postgres: '(a.atttypid = 20)::int',
-  mysql: "c.data_type = 'bigint'",
-  sqlite: "c.type like '%int%'",
-};
-
 /** Writes a subquery of what an expression says about a column in the database's catalogue: null if there is no column. */
 function aboutColumn(expression: string, { schema, table, column }: ColumnName, database: Database): string {
-  return `(select ${expression} ${CATALOGUE[database](quoted(table), quoted(column), schema && quoted(schema))} limit 1)`;
+  return `(select ${expression} ${DATABASES[database].catalogue(quoted(table), quoted(column), schema && quoted(schema))} limit 1)`;
 }
-
-type ColumnQuery = (table: string, column: string, schema: string | undefined) => string;
-
-/** The aliases are those of `FILLER_SQL`. */
-const CATALOGUE: Readonly<Record<Database, ColumnQuery>> = {
-  postgres: (table, column, schema) =>
-    'from pg_catalog.pg_attribute a join pg_catalog.pg_class c on c.oid = a.attrelid ' +
-    'join pg_catalog.pg_namespace n on n.oid = c.relnamespace ' +
-    `where c.relname = ${table} and a.attname = ${column}${schema ? ` and n.nspname = ${schema}` : ''} ` +
-    'order by pg_catalog.pg_table_is_visible(c.oid) desc, a.atttypid = 20 desc',
-  mysql: (table, column, schema = 'database()') =>
-    `from information_schema.columns as c ` +
-    `where c.table_name = ${table} and c.column_name = ${column} and c.table_schema = ${schema}`,
-  sqlite: (table, column, schema) =>
-    `from (select ${table} as value) as t join pragma_table_info(t.value${schema ? `, ${schema}` : ''}) as c ` +
-    `where c.name = ${column} collate nocase`,
-};
 
 function quoted(name: string): string {
   return `'${name.replaceAll("'", "''")}'`;
@@ -293,7 +208,7 @@ export async function fillerWarnings(
   return keys.flatMap((key, index) => {
     const filler = readFiller(answers[index]);
     if (filler === undefined) return [];
-    const { problem, cure } = describeFiller(filler, key, DIALECTS[database]);
+    const { problem, cure } = describeFiller(filler, key, DATABASES[database].dialect);
     return [`${key.place}: ${problem}. ${cure}`];
   });
 }

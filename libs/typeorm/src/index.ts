@@ -19,7 +19,8 @@ export {
   snowflakeColumn,
   type GeneratedSnowflakeOptions,
 } from './generated-snowflake/generated-snowflake.decorator.js';
-export { checkPrecision, type PrecisionOptions, type PrecisionReport } from './generated-snowflake/check-precision.js';
+export type { PrecisionReport } from '@raindrop/node/internal';
+export { checkPrecision, type PrecisionOptions } from './generated-snowflake/check-precision.js';
 export { SnowflakeBetween } from './generated-snowflake/snowflake-between.js';
 export type { IdProperty as SnowflakeProperty } from '@raindrop/core/internal';
 export { EntityLintError, type EntityLint, type EntityProblem } from './generated-snowflake/entity-lint.js';

@@ -25,19 +25,21 @@ interface IdSql {
   readonly generated: 'STORED' | 'VIRTUAL';
   /** The start of an ID's tick. Every step is exact, and none depends on the time zone of the session. */
   readonly timeSql: (layout: Layout, id: string) => string;
-  readonly firstIdSql: (layout: Layout, moment: string) => string;
+  /** Times to the microsecond; undefined where a time is a text. */
+  readonly moments?: {
+    readonly type: string;
+    readonly literal: (ms: number) => string;
+    /** The first tick of `unit` microseconds that begins with the moment, or after it. */
+    readonly tick: (moment: string, begin: string, unit: number) => string;
+  };
   /** Undefined where SQL has no functions. */
-  readonly functions: FunctionSql | undefined;
-}
-
-interface FunctionSql {
-  readonly integer: string;
-  /** The type of IDs of more than 63 bits. */
-  readonly largeId: string;
-  /** The type of a time to the microsecond. */
-  readonly moment: string;
-  /** @param head name, parameters and result */
-  readonly create: (name: string, head: string, body: string) => string[];
+  readonly functions?: {
+    readonly integer: string;
+    /** The type of IDs of more than 63 bits. */
+    readonly largeId: string;
+    /** @param head name, parameters and result */
+    readonly create: (name: string, head: string, body: string) => string[];
+  };
 }
 
 const ID_SQL: Readonly<Record<Family, IdSql>> = {
@@ -48,15 +50,14 @@ const ID_SQL: Readonly<Record<Family, IdSql>> = {
     generated: 'VIRTUAL',
     timeSql: ({ unitMs, timeline, lowBits }, id) =>
       `TIMESTAMP'${textOf(timeline.startOf(0))}' + INTERVAL (${id} >> ${lowBits}) * ${unitMs * 1_000} MICROSECOND`,
-    firstIdSql: (layout, moment) =>
-      firstIdByTime(layout, 'mysql', moment, {
-        literal: (ms) => `TIMESTAMP'${textOf(ms)}'`,
-        tick: (begin, unit) => `(TIMESTAMPDIFF(MICROSECOND, ${begin}, ${moment}) + ${unit - 1}) DIV ${unit}`,
-      }),
+    moments: {
+      type: 'DATETIME(6)',
+      literal: (ms) => `TIMESTAMP'${textOf(ms)}'`,
+      tick: (moment, begin, unit) => `(TIMESTAMPDIFF(MICROSECOND, ${begin}, ${moment}) + ${unit - 1}) DIV ${unit}`,
+    },
     functions: {
       integer: 'BIGINT',
       largeId: 'BIGINT UNSIGNED',
-      moment: 'DATETIME(6)',
       create: (name, head, body) => [
         `DROP FUNCTION IF EXISTS ${name}`,
         `CREATE FUNCTION ${head}\n  DETERMINISTIC NO SQL SQL SECURITY INVOKER RETURN ${body}`,
@@ -70,15 +71,15 @@ const ID_SQL: Readonly<Record<Family, IdSql>> = {
     timeType: 'timestamptz',
     generated: 'STORED',
     timeSql: postgresTime,
-    firstIdSql: (layout, moment) =>
-      firstIdByTime(layout, 'postgres', moment, {
-        literal: (ms) => `timestamptz '${textOf(ms)}+00'`,
-        tick: (begin, unit) => `((extract(epoch FROM ${moment} - ${begin}) * 1000000)::bigint + ${unit - 1}) / ${unit}`,
-      }),
+    moments: {
+      type: 'timestamptz',
+      literal: (ms) => `timestamptz '${textOf(ms)}+00'`,
+      tick: (moment, begin, unit) =>
+        `((extract(epoch FROM ${moment} - ${begin}) * 1000000)::bigint + ${unit - 1}) / ${unit}`,
+    },
     functions: {
       integer: 'bigint',
       largeId: 'bigint',
-      moment: 'timestamptz',
       // Not STRICT: a strict function with a CASE is called for each row, where these become a part of the query.
       create: (_name, head, body) => [
         `CREATE OR REPLACE FUNCTION ${head}\n  LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ${body} $$`,
@@ -88,19 +89,11 @@ const ID_SQL: Readonly<Record<Family, IdSql>> = {
   sqlite: {
     integerBits: 63,
     latestMs: LAST_OF_9999_MS,
-    // As `Date.toISOString()` writes it: there is no type of times.
+    // As `Date.toISOString()` writes it.
     timeType: 'TEXT',
     generated: 'VIRTUAL',
     timeSql: ({ unitMs, timeline, lowBits }, id) =>
       `strftime('%Y-%m-%dT%H:%M:%fZ', ((${id} >> ${lowBits}) * ${unitMs} + ${timeline.startOf(0)}) / 1000.0, 'unixepoch')`,
-    firstIdSql: (layout, moment) => {
-      const { unitMs, timeline, lowBits } = layout;
-      const ms = `CAST(strftime('%s', ${moment}) AS INTEGER) * 1000 + CAST(substr(strftime('%f', ${moment}), 4) AS INTEGER)`;
-      const tick = `(${ms} - ${timeline.startOf(0)} + ${unitMs - 1}) / ${unitMs}`;
-      const ended = `WHEN tick > ${lastTickOf(layout, 'sqlite')} THEN ${beyondOf(layout, 'sqlite')}`;
-      return `(SELECT CASE ${ended} WHEN tick < 0 THEN 0 ELSE tick << ${lowBits} END FROM (SELECT ${tick} AS tick))`;
-    },
-    functions: undefined,
   },
 };
 
@@ -117,12 +110,12 @@ export function hasFunctions(family: Family): boolean {
  * @throws InputError on SQLite, which has no functions in SQL, and for an epoch outside the years 1000 to 9999
  */
 export function functionsSql(layout: Layout, family: Family): string[] {
-  const { functions, timeType } = ID_SQL[family];
-  if (functions === undefined) {
+  const { functions, moments, timeType } = ID_SQL[family];
+  if (functions === undefined || moments === undefined) {
     throw new InputError('SQLite has no functions in SQL: name a table with --table, and columns are printed');
   }
   requireEpoch(layout);
-  const { integer, largeId, moment, create } = functions;
+  const { integer, largeId, create } = functions;
   const id = layout.bits > 63 ? largeId : integer;
   const write = (part: Part | 'first_id', given: string, returns: string, body: string): string[] =>
     create(`raindrop_${part}`, `raindrop_${part}(${given}) RETURNS ${returns}`, body);
@@ -130,7 +123,7 @@ export function functionsSql(layout: Layout, family: Family): string[] {
     ...PARTS.flatMap((part) =>
       write(part, `id ${id}`, part === 'time' ? timeType : integer, partSql(layout, family, part, 'id')),
     ),
-    ...write('first_id', `moment ${moment}`, id, firstIdSql(layout, family, 'moment')),
+    ...write('first_id', `moment ${moments.type}`, id, firstIdSql(layout, family, 'moment')),
   ];
 }
 
@@ -157,21 +150,21 @@ export function columnsSql(layout: Layout, dialect: Dialect, table: KeyPath): st
  * the layout's end, or the largest ID that the column holds where nothing is above it.
  */
 export function firstIdSql(layout: Layout, family: Family, moment: string): string {
-  return ID_SQL[family].firstIdSql(layout, moment);
-}
-
-/** {@link firstIdSql} of a database that has a type of times, and computes a tick of `unit` microseconds with it. */
-function firstIdByTime(
-  layout: Layout,
-  family: Family,
-  moment: string,
-  sql: { literal(ms: number): string; tick(begin: string, unit: number): string },
-): string {
   const { unitMs, timeline, lowBits } = layout;
-  const [begin, lastMs] = [sql.literal(timeline.startOf(0)), timeline.startOf(lastTickOf(layout, family))];
-  const isReached = lastMs <= ID_SQL[family].latestMs;
-  const ended = isReached ? ` WHEN ${moment} > ${sql.literal(lastMs)} THEN ${beyondOf(layout, family)}` : '';
-  return `CASE WHEN ${moment} <= ${begin} THEN 0${ended} ELSE (${sql.tick(begin, unitMs * 1_000)}) << ${lowBits} END`;
+  const { moments, latestMs } = ID_SQL[family];
+  const last = lastTickOf(layout, family);
+  const [beginMs, lastMs] = [timeline.startOf(0), timeline.startOf(last)];
+  const beyond = beyondOf(layout, family);
+  if (moments === undefined) {
+    const ms = `CAST(strftime('%s', ${moment}) AS INTEGER) * 1000 + CAST(substr(strftime('%f', ${moment}), 4) AS INTEGER)`;
+    const tick = `(${ms} - ${beginMs} + ${unitMs - 1}) / ${unitMs}`;
+    const id = `CASE WHEN tick > ${last} THEN ${beyond} WHEN tick < 0 THEN 0 ELSE tick << ${lowBits} END`;
+    return `(SELECT ${id} FROM (SELECT ${tick} AS tick))`;
+  }
+  const begin = moments.literal(beginMs);
+  const ended = lastMs <= latestMs ? ` WHEN ${moment} > ${moments.literal(lastMs)} THEN ${beyond}` : '';
+  const tick = moments.tick(moment, begin, unitMs * 1_000);
+  return `CASE WHEN ${moment} <= ${begin} THEN 0${ended} ELSE (${tick}) << ${lowBits} END`;
 }
 
 /** Writes a part of an ID as an expression; NULL for what is no ID of the layout. */

@@ -118,6 +118,8 @@ export interface Dialect {
    * A table or a column does not exist, or not where the session looks for it; perhaps its database does not either.
    */
   isGone(driverCode: string, reason: string): boolean;
+  /** A text has characters that the database's encoding, or the column's character set, lacks. */
+  lacksCharacters(driverCode: string): boolean;
   /** The kind of a permanent refusal; undefined for other codes. */
   refusal(driverCode: string): DatabaseRefusal | undefined;
 }

@@ -82,6 +82,7 @@ export function mysqlDialect(zone: string): Dialect {
     lacksTerm: (code) => LACKS_TERM.includes(code),
     isBusy: gaveWay,
     isGone: (code) => GONE.includes(code),
+    lacksCharacters: (code) => LACKS_CHARACTERS.includes(code),
     refusal: (code) => REFUSALS[code],
   };
 }
@@ -97,6 +98,12 @@ const LACKS_TERM = [
 /** A session whose database was dropped has no database from then on. */
 const GONE = [
   ...['ER_NO_SUCH_TABLE', 'ER_NO_SUCH_TABLE_IN_ENGINE', 'ER_BAD_FIELD_ERROR', 'ER_BAD_DB_ERROR', 'ER_NO_DB_ERROR'],
+];
+
+const LACKS_CHARACTERS = [
+  'ER_TRUNCATED_WRONG_VALUE_FOR_FIELD',
+  'ER_CANT_AGGREGATE_2COLLATIONS',
+  'ER_CANNOT_CONVERT_STRING',
 ];
 
 /** A node that does not know its cluster yet shows zeros: its sessions are as unusable as a replica's. */

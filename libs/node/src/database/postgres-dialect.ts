@@ -75,6 +75,8 @@ export const postgresDialect: Dialect = {
   isBusy: gaveWay,
   lacksTerm: (code) => LACKS_TERM.includes(code),
   isGone: (code) => GONE.includes(code),
+  // untranslatable_character
+  lacksCharacters: (code) => code === '22P05',
   refusal: (code) => REFUSALS[code],
 };
 

@@ -56,6 +56,7 @@ export const sqliteDialect: Dialect = {
   lacksTerm: () => false,
   isBusy: gaveWay,
   isGone: (code, reason) => code === MOVED || (code === 'SQLITE_ERROR' && /no such (table|column): /.test(reason)),
+  lacksCharacters: () => false,
   refusal: (code) =>
     (code.startsWith('SQLITE_READONLY') && code !== MOVED) || code === 'SQLITE_AUTH' ? 'rights' : undefined,
 };

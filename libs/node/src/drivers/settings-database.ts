@@ -2,6 +2,7 @@ import { withAddresses } from '../database/addressed-connection.js';
 import { isInMemory, placeOf } from '../database/application-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { refuseUnfit, sqliteDriverWarning, sqliteVersions } from '../database/sqlite-versions.js';
+import { isFileDatabase, type SupportedDatabase } from '../database/supported-database.js';
 import type { DatabaseSettings } from './database-settings.js';
 import { mysqlDriver } from './mysql-driver.js';
 import { postgresDriver } from './postgres-driver.js';
@@ -19,20 +20,25 @@ export function settingsDatabases(settings: readonly DatabaseSettings[], configu
  */
 export function settingsDatabase(settings: DatabaseSettings, configuredBy: string): SqlDatabase {
   const { type, database, schema } = settings;
-  const isSqlite = type === 'better-sqlite3';
+  const isFile = isFileDatabase(type);
   return {
     type,
     schema,
     configuredBy,
     place: placeOf(settings),
-    isVolatile: isSqlite && isInMemory(database),
-    warnings: () => (isSqlite ? sqliteDriverWarning(sqliteVersions(__filename)) : []),
-    driver: (opTimeoutMs, sockets) => {
-      if (type === 'postgres') return postgresDriver(settings, opTimeoutMs, sockets);
-      if (type !== 'better-sqlite3') return mysqlDriver(settings, opTimeoutMs, sockets);
-      const versions = sqliteVersions(__filename);
-      if (versions !== undefined) refuseUnfit(versions);
-      return new SqliteDriver(settings);
-    },
+    isVolatile: isFile && isInMemory(database),
+    warnings: () => (isFile ? sqliteDriverWarning(sqliteVersions(__filename)) : []),
+    driver: (opTimeoutMs, sockets) => DRIVERS[type](settings, opTimeoutMs, sockets),
   };
 }
+
+const DRIVERS: Readonly<Record<SupportedDatabase, typeof mysqlDriver>> = {
+  mysql: mysqlDriver,
+  mariadb: mysqlDriver,
+  postgres: postgresDriver,
+  'better-sqlite3': (settings) => {
+    const versions = sqliteVersions(__filename);
+    if (versions !== undefined) refuseUnfit(versions);
+    return new SqliteDriver(settings);
+  },
+};

@@ -37,12 +37,6 @@ interface Taken extends Segment, Pick<SegmentRow, 'serverFailoverNumber' | 'term
   readonly version: bigint | undefined;
 }
 
-/** The drivers' codes for a text with characters that PostgreSQL's encoding, or the column's character set, lacks. */
-const UNSTORABLE = [
-  '22P05',
-  ...['ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', 'ER_CANT_AGGREGATE_2COLLATIONS', 'ER_CANNOT_CONVERT_STRING'],
-];
-
 /** Between this process's read of the row and its UPDATE other processes may change it. */
 const TRIES = 16;
 
@@ -68,7 +62,8 @@ export class TableSegmentSource implements SegmentSource {
     return this.database.call(`reserving numbers of ${this.row.name}`, async (run) => {
       for (let tries = 1; tries <= TRIES; tries++) {
         const segment = await this.attempt(run, request).catch((error: unknown) => {
-          if (!(error instanceof DatabaseCallError) || !UNSTORABLE.includes(error.driverCode)) throw error;
+          const { dialect } = this.database.table;
+          if (!(error instanceof DatabaseCallError) || !dialect.lacksCharacters(error.driverCode)) throw error;
           throw this.row.unstorable?.(error.reason) ?? error;
         });
         if (segment !== undefined) return segment;

@@ -3,18 +3,17 @@
 import { type Column, getTableColumns, getTableName, is, sql, Table } from 'drizzle-orm';
 import { MySqlDatabase } from 'drizzle-orm/mysql-core';
 import { PgDatabase } from 'drizzle-orm/pg-core';
-import { ConfigurationError, UnsafeSnowflakeError } from '@raindrop/core';
+import { ConfigurationError } from '@raindrop/core';
+import type { PrecisionReport } from '@raindrop/node/internal';
+import { type Database, DATABASES } from '../databases.js';
 import type { Keys } from '../ids.js';
 import {
-  cureOf,
-  type Database,
   fillerWarnings,
   firstOf,
-  JSON_ARRAY,
   literalOf,
   type PlacedKey,
   type PrecisionOptions,
-  type PrecisionReport,
+  isRead,
   RoundedIdsError,
   type Sample,
   type SampledKey,
@@ -62,7 +61,7 @@ export async function checkPrecision(
     const literal = literalOf(sample);
     fields[`column${index}`] = sql.raw(literal).mapWith(raw);
     if (!sample.keys.some((key) => key.isRelated)) continue;
-    fields[`json${index}`] = sql.raw(`${JSON_ARRAY[database]}(${literal})`).mapWith(raw);
+    fields[`json${index}`] = sql.raw(`${DATABASES[database].jsonArray}(${literal})`).mapWith(raw);
   }
   const select = db.select.bind(db) as unknown as (fields: object) => {
     from(source: unknown): PromiseLike<readonly Record<string, unknown>[]>;
@@ -145,10 +144,10 @@ function demandExact(
   database: Database,
   db: object,
 ): void {
-  if (isRead(key, id, value)) return;
+  if (isReadBy(key, id, value)) return;
   // Drizzle reads by type parsers of its own: those of a pool are not asked.
   const settings = settingsOf((db as { $client?: unknown }).$client);
-  const cure = cureOf(database, settings && { supportBigNumbers: settings.supportBigNumbers });
+  const cure = DATABASES[database].cureOf(settings && { supportBigNumbers: settings.supportBigNumbers });
   throw new RoundedIdsError(key.keys.place, 'column', String(id), value, cure);
 }
 
@@ -163,26 +162,25 @@ function judgeJson(
   database: Database,
 ): string | undefined {
   const value = firstOf(json);
-  if (isRead(key, id, value)) return undefined;
+  if (isReadBy(key, id, value)) return undefined;
   const { place } = key.keys;
-  if (database === 'postgres') {
-    const cure = 'Let pg keep the digits of JSON: pg.types.setTypeParser(pg.types.builtins.JSON, exactJson)';
-    throw new RoundedIdsError(place, 'json', String(id), value, cure);
-  }
+  const cure = JSON_CURES[database];
+  if (cure !== undefined) throw new RoundedIdsError(place, 'json', String(id), value, cure);
   return (
     `${place}: \`with\` is refused, because JSON returns ${shown(value)} for the ID ${id}. Join, or load the ID as a text: ` +
     'docs/drizzle.md'
   );
 }
 
-/** Whether the column reads a value as this ID. It refuses what has lost digits. */
-function isRead({ keys, column }: SampledColumn, id: bigint, value: unknown): boolean {
-  try {
-    return column.mapFromDriverValue(value) === keys.form.of(id);
-  } catch (error) {
-    if (error instanceof UnsafeSnowflakeError) return false;
-    throw error;
-  }
+/** The setting with which relations by `with` keep their digits, where there is one. */
+const JSON_CURES: Readonly<Record<Database, string | undefined>> = {
+  postgres: 'Let pg keep the digits of JSON: pg.types.setTypeParser(pg.types.builtins.JSON, exactJson)',
+  mysql: undefined,
+  sqlite: undefined,
+};
+
+function isReadBy({ keys, column }: SampledColumn, id: bigint, value: unknown): boolean {
+  return isRead(keys, id, () => column.mapFromDriverValue(value));
 }
 
 /**

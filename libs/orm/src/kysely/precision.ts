@@ -2,20 +2,17 @@
 
 import { ConfigurationError } from '@raindrop/core';
 import { MAX_ID } from '@raindrop/core/internal';
+import { hasDigitsOf, type PrecisionReport } from '@raindrop/node/internal';
 import type { CompiledQuery, DatabaseConnection, DialectAdapter, Driver, QueryResult, TableNode } from 'kysely';
+import { type Database, DATABASES } from '../databases.js';
 import type { Keys } from '../ids.js';
 import {
-  cureOf,
-  type Database,
   fillerWarnings,
   firstOf,
-  hasDigitsOf,
   isBigint,
-  JSON_ARRAY,
   literalOf,
   type PlacedKey,
   type PrecisionOptions,
-  type PrecisionReport,
   RoundedIdsError,
   type SampledKey,
   samplesOf,
@@ -60,7 +57,7 @@ export async function checkPrecision(db: KyselyLike, options: PrecisionOptions =
   }
   for (const sample of database === undefined ? [] : samplesOf(storedKeys(tables), options)) {
     const received = await valueOf(run, literalOf(sample));
-    const json = firstOf(await valueOf(run, `${JSON_ARRAY[database!]}(${literalOf(sample)})`));
+    const json = firstOf(await valueOf(run, `${DATABASES[database!].jsonArray}(${literalOf(sample)})`));
     for (const key of sample.keys) {
       if ((await isStoredAsBigint(key, database!, run)) !== true) continue;
       const { place } = key.source;
@@ -263,7 +260,7 @@ function refusedPrefix({ source }: StoredKey): ConfigurationError {
 
 /** A dialect of Kysely hides its pool, so the error names the settings that may round. */
 function rounded(place: string, id: bigint, received: unknown, database: Database): RoundedIdsError {
-  return new RoundedIdsError(place, 'column', String(id), received, cureOf(database, undefined));
+  return new RoundedIdsError(place, 'column', String(id), received, DATABASES[database].cureOf(undefined));
 }
 
 type Run = (query: CompiledQuery<object>) => Promise<QueryResult<object>>;

@@ -4,7 +4,7 @@ import { ConfigurationError } from '@raindrop/core';
 import * as core from '@mikro-orm/core';
 import { helper, type Platform, Type, Utils } from '@mikro-orm/core';
 import { type KeyOptions, Keys } from '../ids.js';
-import type { Database } from '../precision.js';
+import { type Database, DATABASES } from '../databases.js';
 
 /** The type of the property: a string, unless the option `as` names another. */
 type KeyValue<Options extends KeyOptions> = Options extends { readonly as: 'bigint' }
@@ -137,7 +137,8 @@ class SnowflakeType extends Type<unknown, unknown> {
 
   /** In SQLite an `integer primary key` is the row id, and inserts that bypass us would get the next one. */
   override getColumnType(prop: core.EntityProperty, platform: Platform): string {
-    if (databaseOf(platform) === 'sqlite' && this.as !== 'number') return platform.getTextTypeDeclarationSQL(prop);
+    const isText = DATABASES[databaseOf(platform)].fillsIntegerKeys && this.as !== 'number';
+    if (isText) return platform.getTextTypeDeclarationSQL(prop);
     return platform.getBigIntTypeDeclarationSQL(prop);
   }
 

@@ -1,18 +1,10 @@
 /** Precision: the largest ID, sent through the ORM's own connection and read as a key is. */
 
 import { ConfigurationError } from '@raindrop/core';
+import type { PrecisionReport } from '@raindrop/node/internal';
 import type { Platform } from '@mikro-orm/core';
-import {
-  checkSamples,
-  cureOf,
-  type Database,
-  type DriverSettings,
-  fillerWarnings,
-  type NamedKey,
-  type PrecisionOptions,
-  type PrecisionReport,
-  selectOf,
-} from '../precision.js';
+import { checkSamples, fillerWarnings, type NamedKey, type PrecisionOptions, selectOf } from '../precision.js';
+import { type Database, DATABASES, type DriverSettings } from '../databases.js';
 import { databaseOf, type Key, keysOf, type Meta } from './key.js';
 
 /** A MikroORM of either version, on any database. */
@@ -70,5 +62,5 @@ function cure(database: Database, config: object): string {
   const given = (config as { get(name: string): unknown }).get('driverOptions') as { connection?: object } | undefined;
   // MikroORM sets it to true by default.
   const settings: DriverSettings = { supportBigNumbers: true, ...given, ...given?.connection };
-  return cureOf(database, settings);
+  return DATABASES[database].cureOf(settings);
 }

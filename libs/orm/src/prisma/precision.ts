@@ -1,13 +1,12 @@
 /** Precision: the largest ID, sent through the application's own client and adapter. */
 
+import { hasDigitsOf, type PrecisionReport } from '@raindrop/node/internal';
+import type { Database } from '../databases.js';
 import {
-  type Database,
   fillerWarnings,
-  hasDigitsOf,
   isBigint,
   literalOf,
   type PrecisionOptions,
-  type PrecisionReport,
   RoundedIdsError,
   samplesOf,
   selectOf,
@@ -37,7 +36,7 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
     throw wrong('prisma', 'a client', 'has no IDs: new PrismaClient({ adapter }).$extends(snowflakes(ids))');
   }
   const { activeProvider, previewFeatures = [] } = (prisma as unknown as PrismaClientLike)._engineConfig ?? {};
-  const database = DATABASES[activeProvider ?? ''] ?? 'postgres';
+  const database = PROVIDERS[activeProvider ?? ''] ?? 'postgres';
   const valuesOf = async (sql: string): Promise<unknown[]> => {
     const [row] = (await prisma.$queryRawUnsafe(sql)) as [Record<string, unknown>];
     return Object.values(row);
@@ -61,7 +60,7 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
   }
   const placed = keys.map((key) => ({ ...key, place: key.source.place }));
   const filled = await fillerWarnings(placed, database, (some) => valuesOf(selectOf(some)));
-  const isJoining = database === 'postgres' && previewFeatures.includes('relationJoins');
+  const isJoining = REFUSES_JOINED_TEXTS[database] && previewFeatures.includes('relationJoins');
   return {
     exact: stored.map(({ source }) => source.place),
     warnings: stored
@@ -75,7 +74,7 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
   };
 }
 
-const DATABASES: Readonly<Record<string, Database>> = { mysql: 'mysql', sqlite: 'sqlite' };
+const PROVIDERS: Readonly<Record<string, Database>> = { mysql: 'mysql', sqlite: 'sqlite' };
 
 /** The adapters hide their options, so each names the settings that may round. */
 const CURES: Readonly<Record<Database, string>> = {
@@ -84,3 +83,6 @@ const CURES: Readonly<Record<Database, string>> = {
   mysql: 'The driver of PrismaMariaDb makes a number of a bigint: leave bigIntAsNumber out of its options',
   sqlite: 'The driver makes a number of an integer. PrismaBetterSqlite3 does not: use it as it is',
 };
+
+/** Whether Prisma refuses to read a `String` of a `bigint` in what `relationJoins` loads as JSON. */
+const REFUSES_JOINED_TEXTS: Readonly<Record<Database, boolean>> = { postgres: true, mysql: false, sqlite: false };

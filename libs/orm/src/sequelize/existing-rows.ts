@@ -1,6 +1,7 @@
 /** Rows that were there before an insert: which key they have, and how they are found. */
 
 import { Op } from 'sequelize';
+import { dialectNamed } from './dialects.js';
 import type { CallOptions, Instance, Model, Row } from './internals.js';
 import { type Key, keysOf } from './key.js';
 
@@ -14,7 +15,7 @@ export function isReadBack(
 
 /** Whether Sequelize itself reads back the keys of the rows that were there. */
 export function isTold(model: Model, { returning }: CallOptions): boolean {
-  return model.sequelize.getDialect() === 'postgres' && returning === true;
+  return dialectNamed(model.sequelize.getDialect()).returnsFoundRows && returning === true;
 }
 
 /** Gives the instances of a bulk insert the keys of their rows, and those that were ignored none. */

@@ -2,7 +2,9 @@
 
 import { ConfigurationError, InvalidIdError } from '@raindrop/core';
 import type { ModelAttributeColumnOptions } from 'sequelize';
+import { DATABASES } from '../databases.js';
 import { type KeyOptions, Keys } from '../ids.js';
+import { dialectNamed } from './dialects.js';
 
 /** An attribute of a model, for `Model.init()`, `sequelize.define()` and `@Column()`. */
 export type SnowflakeAttribute = Pick<
@@ -48,7 +50,7 @@ interface StringifyOptions {
 /** The type of the column. Sequelize's own classes of types are proxies, which cannot be extended. */
 export class SnowflakeType {
   readonly key = 'SNOWFLAKE_ID';
-  /** MySQL compares a `bigint` with a quoted text as doubles in places, and takes neighbours for one. */
+  /** Sequelize asks it. */
   readonly escape: boolean;
   readonly keys: Keys;
 
@@ -59,7 +61,7 @@ export class SnowflakeType {
     private readonly dialect?: string,
   ) {
     this.keys = new Keys(place, options);
-    this.escape = !isMysql(dialect);
+    this.escape = dialectNamed(dialect).quotesIds;
   }
 
   /** The type in a model: {@link withSnowflakes} tells it where it is. */
@@ -76,7 +78,7 @@ export class SnowflakeType {
 
   toSql(): string {
     this.assertPlaced();
-    if (this.dialect !== 'sqlite') return 'BIGINT';
+    if (!DATABASES[dialectNamed(this.dialect).database].fillsIntegerKeys) return 'BIGINT';
     // Sequelize makes `INTEGER PRIMARY KEY` of a type with INT in its name: SQLite fills that with row numbers.
     return this.options?.as === 'number' ? 'NUMERIC' : 'TEXT';
   }
@@ -87,8 +89,7 @@ export class SnowflakeType {
 
   /** @throws InvalidIdError for what is no ID: on MySQL it would become a part of the SQL */
   stringify(value: unknown, options: StringifyOptions = {}): unknown {
-    // Of `Op.any` and `Op.all`, in an array of numbers: PostgreSQL compares no bigint with texts.
-    const isList = this.dialect === 'postgres' && Array.isArray(value);
+    const isList = dialectNamed(this.dialect).listsNumbers && Array.isArray(value);
     return isList ? value.map((each) => BigInt(this.digitsOf(each, options))) : this.digitsOf(value, options);
   }
 
@@ -113,10 +114,6 @@ export class SnowflakeType {
 
 export function isId(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint';
-}
-
-export function isMysql(dialect: string | undefined): boolean {
-  return dialect === 'mysql' || dialect === 'mariadb';
 }
 
 /** An attribute that holds IDs. */

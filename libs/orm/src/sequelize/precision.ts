@@ -1,19 +1,19 @@
 /** Precision: the largest ID, sent through Sequelize's own connection and read as a key is. */
 
 import { ConfigurationError } from '@raindrop/core';
+import type { PrecisionReport } from '@raindrop/node/internal';
 import { QueryTypes, type Sequelize } from 'sequelize';
 import {
   checkSamples,
-  cureOf,
-  type DriverSettings,
   fillerWarnings,
   type NamedKey,
   type PlacedKey,
   type PrecisionOptions,
-  type PrecisionReport,
   selectOf,
 } from '../precision.js';
-import { isMysql, type Key, keysOf } from './key.js';
+import { type Database, DATABASES } from '../databases.js';
+import { dialectNamed } from './dialects.js';
+import { type Key, keysOf } from './key.js';
 
 /**
  * Sends the largest ID of the models' keys through Sequelize's own connection, in one SELECT, and compares the value that
@@ -24,12 +24,15 @@ import { isMysql, type Key, keysOf } from './key.js';
  * ConfigurationError if no model has such a key; Sequelize's error if the database does not answer
  */
 export async function checkPrecision(sequelize: Sequelize, options: PrecisionOptions = {}): Promise<PrecisionReport> {
+  const { database, cureOf } = dialectNamed(sequelize.getDialect());
+  const { dialectOptions } = (sequelize as unknown as { readonly options: { readonly dialectOptions?: object } })
+    .options;
   const keys: (NamedKey & PlacedKey)[] = [];
   for (const model of Object.values(sequelize.models)) {
     for (const key of keysOf(model as never)) {
       const { place, field: column, type } = key;
       const { tableName: table, _schema: schema } = model as unknown as { tableName: string; _schema?: string | null };
-      const isText = await isKeptAsText(sequelize, table, key);
+      const isText = await isKeptAsText(sequelize, database, table, key);
       keys.push({ place, source: type.keys, isText, schema: schema || undefined, table, column });
     }
   }
@@ -41,31 +44,24 @@ export async function checkPrecision(sequelize: Sequelize, options: PrecisionOpt
     const [row] = await sequelize.query<Record<string, unknown>>(sql, { type: QueryTypes.SELECT });
     return row!;
   };
-  const { exact } = await checkSamples(keys, options, select, () => cure(sequelize));
-  const dialect = sequelize.getDialect();
-  const database = isMysql(dialect) ? 'mysql' : dialect === 'sqlite' ? 'sqlite' : 'postgres';
+  const { exact } = await checkSamples(keys, options, select, () => cureOf(dialectOptions));
   const valuesOf = async (some: readonly string[]): Promise<unknown[]> => Object.values(await select(selectOf(some)));
   return { exact, warnings: await fillerWarnings(keys, database, valuesOf) };
 }
 
 /** Whether the database keeps the IDs of this key as texts: on SQLite as the table says, if it is there. */
-async function isKeptAsText(sequelize: Sequelize, table: string, { type, field }: Key): Promise<boolean> {
+async function isKeptAsText(
+  sequelize: Sequelize,
+  database: Database,
+  table: string,
+  { type, field }: Key,
+): Promise<boolean> {
   let column = type.toSql();
-  if (sequelize.getDialect() === 'sqlite') {
+  if (DATABASES[database].fillsIntegerKeys) {
     const sql = 'select type from pragma_table_info(:table) where name = :field';
     const options = { type: QueryTypes.SELECT, replacements: { table, field } } as const;
     const [found] = await sequelize.query<{ readonly type: string }>(sql, options);
     column = found?.type ?? column;
   }
   return !/int/i.test(column) && /char|clob|text|blob|^$/i.test(column);
-}
-
-function cure(sequelize: Sequelize): string {
-  const dialect = sequelize.getDialect();
-  if (dialect === 'sqlite') return 'sqlite3 makes a number of every integer: make the column a text';
-  const { dialectOptions } = (sequelize as unknown as { readonly options: { readonly dialectOptions?: object } })
-    .options;
-  // Sequelize sets it to true by default. On PostgreSQL it reads by the type parsers of the process.
-  const settings: DriverSettings = { supportBigNumbers: true, ...dialectOptions };
-  return isMysql(dialect) ? cureOf('mysql', settings) : cureOf('postgres', undefined);
 }

@@ -24,7 +24,8 @@ import {
   type Table,
   type UpsertOptions,
 } from './internals.js';
-import { idsOf, isId, isMysql, type Key, keysOf, show, SnowflakeType } from './key.js';
+import { dialectNamed } from './dialects.js';
+import { idsOf, isId, type Key, keysOf, show, SnowflakeType } from './key.js';
 
 /** Gives IDs to `insert()` and `bulkInsert()`, leaves existing rows their keys, and tells conditions the type of a key. */
 export function guardQueries(sequelize: Sequelize): void {
@@ -34,10 +35,9 @@ export function guardQueries(sequelize: Sequelize): void {
   const bulkInsert = queries.bulkInsert.bind(queries);
   const upsert = queries.upsert.bind(queries);
   const update = queries.update.bind(queries);
-  // That of SQLite finds rows by the primary key alone.
-  const isSqlite = sequelize.getDialect() === 'sqlite';
+  const { hasOwnUpsert, namesUnique } = dialectNamed(sequelize.getDialect());
   const { upsert: upsertByUnique } = Object.getPrototypeOf(
-    isSqlite ? Object.getPrototypeOf(queries) : queries,
+    hasOwnUpsert ? Object.getPrototypeOf(queries) : queries,
   ) as QueryInterface;
   Object.assign(queries, { [GUARDED]: true });
 
@@ -87,8 +87,7 @@ export function guardQueries(sequelize: Sequelize): void {
     if (instance?.changed(key.name) === false && uniquesIn(model, instance, options).length === 0) {
       throw refused(key, 'nothingUnique');
     }
-    // MySQL finds the row by all that is unique.
-    const told = isMysql(model.sequelize.getDialect()) ? options : withTarget(keys, values, updates, options);
+    const told = namesUnique ? withTarget(keys, values, updates, options) : options;
     const kept = { ...updates };
     for (const { field } of keys) {
       if (told.conflictFields?.includes(field) !== true || values[field] == null) delete kept[field];

@@ -58,7 +58,8 @@ abstract class KeyedRow {
   }
 
   protected keyValues(columns: readonly (keyof NumberKey)[]): (string | Buffer)[] {
-    return columns.map((column) => this.connection.keyValue(this.key[column]));
+    const { convertsTexts } = this.connection;
+    return columns.map((column) => (convertsTexts ? Buffer.from(this.key[column], 'utf8') : this.key[column]));
   }
 
   protected quote(column: string): string {
@@ -66,16 +67,17 @@ abstract class KeyedRow {
   }
 
   private placeholder(index: number): string {
-    return this.connection.keyText(this.place.dialect.placeholder(index + 1));
+    return this.connection.convertsTexts ? MYSQL_TEXT : this.place.dialect.placeholder(index + 1);
   }
 }
 
+/** Keys are sent as bytes: a connection's character set could turn two keys into the same text. */
+const MYSQL_TEXT = 'CONVERT(? USING utf8mb4)';
+
 /** The application's connection, which is open with settings of its own. */
 interface ApplicationConnection {
-  /** A part of a key as a value of a statement. */
-  keyValue(part: string): string | Buffer;
-  /** The placeholder of such a value as a text. */
-  keyText(placeholder: string): string;
+  /** Whether it has a character set of its own. */
+  readonly convertsTexts: boolean;
   /** After a SELECT: it reads what is committed now, not when the transaction began. */
   readonly readsLatest: string;
   /** Whether the connection is known to be in no transaction. */
@@ -84,23 +86,19 @@ interface ApplicationConnection {
 
 const CONNECTIONS: Readonly<Record<Family, ApplicationConnection>> = {
   mysql: {
-    // Sent as bytes: the connection's character set could turn two keys into the same text.
-    keyValue: (part) => Buffer.from(part, 'utf8'),
-    keyText: (placeholder) => `CONVERT(${placeholder} USING utf8mb4)`,
+    convertsTexts: true,
     readsLatest: ' LOCK IN SHARE MODE',
     // MySQL tells it with its answers.
     hasEnded: () => Promise.resolve(false),
   },
   postgres: {
-    keyValue: (part) => part,
-    keyText: (placeholder) => placeholder,
+    convertsTexts: false,
     // Where the two differ, PostgreSQL has failed already.
     readsLatest: '',
     hasEnded: async (runner) => !isInPostgresTransaction((await runner.connect()) as object),
   },
   sqlite: {
-    keyValue: (part) => part,
-    keyText: (placeholder) => placeholder,
+    convertsTexts: false,
     readsLatest: '',
     // SQLite rolls back by itself when the disk is full or a file cannot be read.
     hasEnded: async (runner) =>

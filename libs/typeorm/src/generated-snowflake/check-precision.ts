@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { ConfigurationError, type Layout } from '@raindrop/core';
-import { refuseNonObject } from '@raindrop/node/internal';
+import { type PrecisionReport, refuseNonObject } from '@raindrop/node/internal';
 import { attachedTo, attachSnowflakes } from './attach-snowflakes.js';
 import type { EntityLint } from './entity-lint.js';
 import { findColumns, servicesOf, type SnowflakeSource } from './generated-column.js';
@@ -11,14 +11,6 @@ import { DataSourceNotInitializedError, SnowflakeNotAssignedError } from './snow
 export interface PrecisionOptions {
   /** The layout of the IDs of services that are not attached. @defaultValue IDs of 63 bits */
   readonly layout?: Layout;
-}
-
-/** The result of {@link checkPrecision} if no column loses digits. */
-export interface PrecisionReport {
-  /** The columns whose largest ID came back digit for digit, as `orders.id`. */
-  readonly exact: readonly string[];
-  /** Problems that do not stop a start. */
-  readonly warnings: readonly string[];
 }
 
 /**

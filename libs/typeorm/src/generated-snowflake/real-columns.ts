@@ -7,6 +7,7 @@ import {
   dialectOf,
   type Family,
   FILLER_SQL,
+  hasDigitsOf,
   isSupportedDatabase,
   readFiller,
 } from '@raindrop/node/internal';
@@ -129,8 +130,7 @@ function sampleProblems(
   dataSource: DataSource,
 ): EntityProblem[] {
   const id = rows[0]?.id;
-  const isExact = ['string', 'number', 'bigint'].includes(typeof id) && String(id) === String(sample);
-  if (column === undefined || isExact) return [];
+  if (column === undefined || hasDigitsOf(sample, id)) return [];
   return [problemOf(column, dataSource, 'error', roundedProblem(id, sample), `Let bigints pass unchanged: ${suspect}`)];
 }
 
