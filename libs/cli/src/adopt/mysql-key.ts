@@ -23,11 +23,13 @@ import {
   type ForeignKey,
   foreignKeys,
   keptOptions,
+  literal,
   pathSql,
   type PlacedTable,
   plainIndexes,
   quoted,
   sameTable,
+  schemaSql,
   tableOption,
 } from './mysql-names.js';
 
@@ -295,12 +297,4 @@ UNION ALL SELECT CONCAT('column ', TABLE_NAME, '.', COLUMN_NAME, ': ', CONCAT_WS
 UNION ALL SELECT CONCAT('table ', TABLE_NAME, ': ', CONCAT_WS(' ', TABLE_TYPE, ENGINE, TABLE_COLLATION, CREATE_OPTIONS, TABLE_COMMENT))
   FROM information_schema.TABLES WHERE ${here('TABLE_NAME')}
 UNION ALL SELECT CONCAT('rows of ', ${name}, ': ', COUNT(*)) FROM ${rows}`;
-}
-
-function schemaSql(schema: string, home: string): string {
-  return schema === home ? 'DATABASE()' : literal(schema);
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }

@@ -1,3 +1,4 @@
+import { dialectOf } from '@raindrop/node/internal';
 import type { Query } from './old-key.js';
 
 /** A table, and its database. */
@@ -16,8 +17,15 @@ export function pathSql({ schema, table }: PlacedTable, home: string): string {
   return schema === home ? quoted(table) : `${quoted(schema)}.${quoted(table)}`;
 }
 
-export function quoted(name: string): string {
-  return `\`${name.replaceAll('`', '``')}\``;
+/** The database in a condition on the catalogue. */
+export function schemaSql(schema: string, home: string): string {
+  return schema === home ? 'DATABASE()' : literal(schema);
+}
+
+export const quoted = (name: string): string => dialectOf('mysql').quote(name);
+
+export function literal(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 
 /** A column as SHOW CREATE TABLE writes it. */

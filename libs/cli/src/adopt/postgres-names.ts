@@ -1,8 +1,7 @@
+import { dialectOf } from '@raindrop/node/internal';
 import { CLEAR_AWAY } from './old-key.js';
 
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
+export const quoted = (name: string): string => dialectOf('postgres').quote(name);
 
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;

@@ -1,3 +1,4 @@
+import { dialectOf } from '@raindrop/node/internal';
 import {
   CLEAR_AWAY,
   type KeyPath,
@@ -119,9 +120,7 @@ function isAt(a: Omit<TypedColumn, 'type'>, b: Omit<TypedColumn, 'type'>): boole
   return same(a.table, b.table) && same(a.column, b.column);
 }
 
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
+const quoted = (name: string): string => dialectOf('better-sqlite3').quote(name);
 
 /** A column of a foreign key, and the column to which it refers. */
 interface SqliteLink {
@@ -227,7 +226,7 @@ UNION ALL SELECT 'index of ' || ${name} || ': ' || CASE l.origin WHEN 'c' THEN l
 UNION ALL SELECT type || ' ' || name || ' of ' || ${name} || ': ' || sql FROM sqlite_master WHERE type IN ('index', 'trigger') AND tbl_name = ${name} AND sql IS NOT NULL
 UNION ALL SELECT 'column ' || ${name} || '.' || name || ': ' || pk || hidden || CASE WHEN pk THEN '' ELSE "notnull" END || COALESCE(dflt_value, '') FROM pragma_table_xinfo(${name})
 UNION ALL SELECT 'checks of ' || ${name} || ': ' || (length(sql) - length(replace(upper(sql), 'CHECK', ''))) / 5 FROM sqlite_master WHERE type = 'table' AND name = ${name}
-UNION ALL SELECT 'rows of ' || ${name} || ': ' || COUNT(*) FROM "${table.replaceAll('"', '""')}"
+UNION ALL SELECT 'rows of ' || ${name} || ': ' || COUNT(*) FROM ${quoted(table)}
 UNION ALL SELECT 'rows of ' || ${name} || ' without their parents: ' || COUNT(*) FROM pragma_foreign_key_check(${name})`;
 }
 

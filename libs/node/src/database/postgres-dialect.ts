@@ -1,8 +1,9 @@
 import type { DatabaseRefusal } from './database-errors.js';
-import { type ColumnDefinition, type ColumnKind, type Dialect, lengthOf } from './dialect.js';
+import { type ColumnDefinition, type ColumnKind, type Dialect, lengthOf, quoteTable } from './dialect.js';
 import { gaveWay, LONGEST_LOCK_WAIT_S } from './left-session.js';
 import { postgresDurability } from './durability.js';
 import { REPLICA } from './server-term.js';
+import type { TableName } from './table-name.js';
 
 // The control file shows the old timeline until a checkpoint; the name of the current WAL file shows the new one.
 const TERM = `CASE WHEN pg_is_in_recovery() THEN '${REPLICA}' ELSE (SELECT system_identifier FROM pg_control_system()) || '.' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`;
@@ -54,20 +55,14 @@ export const postgresDialect: Dialect = {
   timeAsMs: (column) => `(FLOOR(EXTRACT(EPOCH FROM ${column})*1000))::bigint`,
   insertMissing: (table, columns, key, rows) =>
     `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rows.join(', ')} ON CONFLICT (${key}) DO NOTHING`,
-  createIndex: (index, { schema, name }, column) => {
-    const table = schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
-    return `CREATE INDEX IF NOT EXISTS ${quoted(index)} ON ${table} (${quoted(column)})`;
-  },
+  createIndex: (index, table, column) =>
+    `CREATE INDEX IF NOT EXISTS ${quoted(index)} ON ${path(table)} (${quoted(column)})`,
   dropTrigger: (trigger, table) => `DROP TRIGGER ${trigger} ON ${table}`,
-  columnsOf: ({ schema, name }, placeholderOf) => {
-    const path = placeholderOf(schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`);
+  columnsOf: (table, placeholderOf) =>
     // to_regclass follows search_path as every other statement does; information_schema hides tables without rights.
-    return `SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass(${path}) AND attnum > 0 AND NOT attisdropped`;
-  },
-  storageOf: ({ schema, name }, placeholderOf) => {
-    const path = placeholderOf(schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`);
-    return `(SELECT relpersistence::text FROM pg_class WHERE oid = to_regclass(${path}))`;
-  },
+    `SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass(${placeholderOf(path(table))}) AND attnum > 0 AND NOT attisdropped`,
+  storageOf: (table, placeholderOf) =>
+    `(SELECT relpersistence::text FROM pg_class WHERE oid = to_regclass(${placeholderOf(path(table))}))`,
   judgeStorage: (storage) => {
     if (storage === 'u') return { emptied: 'it is UNLOGGED: a crash empties it (fix: ALTER TABLE ... SET LOGGED)' };
     return storage === 't' ? { emptied: 'it is TEMPORARY: it ends with its session' } : {};
@@ -102,6 +97,10 @@ const REFUSALS: Readonly<Record<string, DatabaseRefusal>> = {
 
 function quoted(identifier: string): string {
   return postgresDialect.quote(identifier);
+}
+
+function path(table: TableName): string {
+  return quoteTable(postgresDialect, table);
 }
 
 const TYPES = {

@@ -188,31 +188,29 @@ function driverFaults(dataSource: DataSource, as: IdProperty): Fault[] {
     const problem = 'Raindrop is not tested with this database';
     return [{ severity: 'warning', problem, cure: 'Check that a 19-digit ID comes back digit for digit' }];
   }
-  return as === 'number' ? [] : SETTING_FAULTS[dialectOf(type).family](dataSource);
+  return as === 'number' ? [] : settingFaults(dataSource);
 }
 
-const SETTING_FAULTS: Readonly<Record<Family, (dataSource: DataSource) => Fault[]>> = {
-  mysql: mysqlFaults,
+function settingFaults(dataSource: DataSource): Fault[] {
+  const { options } = dataSource;
+  const settings = { ...(options as { extra?: object }).extra, ...options } as DriverSettings;
+  return SETTING_FAULTS[dialectOf(options.type).family](settings, dataSource);
+}
+
+const SETTING_FAULTS: Readonly<Record<Family, (settings: DriverSettings, dataSource: DataSource) => Fault[]>> = {
+  mysql: ({ supportBigNumbers }) => {
+    if (supportBigNumbers !== false) return [];
+    return [error('supportBigNumbers: false makes mysql2 round IDs', 'Remove it: true is the default')];
+  },
   postgres: postgresFaults,
   // Its connection is made exact: safe-sqlite-integers.ts.
   sqlite: () => [],
 };
 
-/** The settings of the driver, in `extra` or beside it. */
-function settingsOf({ options }: DataSource): DriverSettings {
-  return { ...(options as { extra?: object }).extra, ...options } as DriverSettings;
-}
-
-function mysqlFaults(dataSource: DataSource): Fault[] {
-  if (settingsOf(dataSource).supportBigNumbers !== false) return [];
-  return [error('supportBigNumbers: false makes mysql2 round IDs', 'Remove it: true is the default')];
-}
-
-function postgresFaults(dataSource: DataSource): Fault[] {
-  const settings = settingsOf(dataSource);
+function postgresFaults(settings: DriverSettings, { driver }: DataSource): Fault[] {
   const own: unknown = settings.types?.getTypeParser?.(20, 'text')?.(LARGE);
   if (typeof own === 'number') return [error(roundedProblem(own, LARGE), 'Leave int8 (OID 20) out of extra.types')];
-  const { types } = (dataSource.driver as { postgres?: { types?: PostgresTypes } }).postgres ?? {};
+  const { types } = (driver as { postgres?: { types?: PostgresTypes } }).postgres ?? {};
   const parsed = types?.getTypeParser?.(20, 'text')?.(LARGE);
   if (settings.parseInt8 !== true && typeof parsed !== 'number') return [];
   return [error('pg is set to parse int8 as a number, which rounds IDs', 'Remove parseInt8 or the type parser')];

@@ -211,13 +211,16 @@ function problemOf(
 /** The one query of a database; undefined for those whose catalogue is not known here. */
 function lookFor(dataSource: DataSource, columns: readonly Columns[], sample: bigint): Look | undefined {
   const { type } = dataSource.options;
-  return isSupportedDatabase(type) ? LOOKS[dialectOf(type).family](dataSource, columns, sample) : undefined;
+  return isSupportedDatabase(type) ? CATALOGUES[dialectOf(type).family].look(dataSource, columns, sample) : undefined;
 }
 
-const LOOKS: Readonly<Record<Family, (dataSource: DataSource, columns: readonly Columns[], sample: bigint) => Look>> = {
-  mysql: lookInMysql,
-  postgres: lookInPostgres,
-  sqlite: lookInSqlite,
+/** How a database's catalogue is read, and its types are judged. */
+const CATALOGUES: Readonly<
+  Record<Family, { readonly look: typeof lookInMysql; readonly faultOf: typeof serverFault }>
+> = {
+  mysql: { look: lookInMysql, faultOf: serverFault },
+  postgres: { look: lookInPostgres, faultOf: serverFault },
+  sqlite: { look: lookInSqlite, faultOf: sqliteFault },
 };
 
 function lookInMysql({ driver }: DataSource, columns: readonly Columns[], sample: bigint): Look {
@@ -312,14 +315,8 @@ const INTEGER_BITS: Readonly<Record<string, number>> = { tiny: 7, small: 15, med
  */
 export function realType(spelled: string, database: string, largest: bigint): RealTypeFault | undefined {
   const type = spelled.toLowerCase();
-  return TYPE_FAULTS[dialectOf(database).family](type, largest);
+  return CATALOGUES[dialectOf(database).family].faultOf(type, largest);
 }
-
-const TYPE_FAULTS: Readonly<Record<Family, (type: string, largest: bigint) => RealTypeFault | undefined>> = {
-  mysql: serverFault,
-  postgres: serverFault,
-  sqlite: sqliteFault,
-};
 
 /** SQLite has affinities instead of types. An integer has 64 bits, whatever it is called. */
 function sqliteFault(type: string): RealTypeFault | undefined {

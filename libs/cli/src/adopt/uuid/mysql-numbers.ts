@@ -1,4 +1,4 @@
-import { pathSql, quoted } from '../mysql-names.js';
+import { literal, pathSql, quoted, schemaSql } from '../mysql-names.js';
 import { ownName, type Phase, type Replaced } from './uuid-key.js';
 import type { MysqlUuid } from './mysql-uuid-facts.js';
 
@@ -88,13 +88,4 @@ export function mysqlTriggers(
       })),
     drop: bodies.map(([event]) => `DROP TRIGGER IF EXISTS ${place(event)}`),
   };
-}
-
-/** Leaves out the connection's own database: a migration does not name it. */
-export function schemaSql(schema: string, home: string): string {
-  return schema === home ? 'DATABASE()' : literal(schema);
-}
-
-export function literal(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }

@@ -1,6 +1,5 @@
-import { addForeignKey, pathSql, quoted } from '../mysql-names.js';
+import { addForeignKey, literal, pathSql, quoted, schemaSql } from '../mysql-names.js';
 import { freshIndex, indexSql, type MysqlColumn, type MysqlUuid, primaryKey } from './mysql-uuid-facts.js';
-import { literal, schemaSql } from './mysql-numbers.js';
 import { ownName, type Phase, type Replaced } from './uuid-key.js';
 
 /**

@@ -7,9 +7,9 @@ import {
   type Replaced,
   type UuidPhases,
 } from './uuid-key.js';
-import { pathSql, quoted } from '../mysql-names.js';
+import { literal, pathSql, quoted, schemaSql } from '../mysql-names.js';
 import { filled, mysqlForget, mysqlSwap, structured } from './mysql-swap.js';
-import { firstMysqlNumber, literal, mysqlNumber, mysqlRoom, mysqlTriggers, schemaSql } from './mysql-numbers.js';
+import { firstMysqlNumber, mysqlNumber, mysqlRoom, mysqlTriggers } from './mysql-numbers.js';
 import { numbersAreGone, type ReferencedKey, uuidsAreGone } from './uuid-refusals.js';
 import type { MysqlColumn, MysqlUuid } from './mysql-uuid-facts.js';
 

@@ -53,7 +53,7 @@ export async function readMysqlUuids(
   const touched = new Map([...tables].map(([path, { touched: names }]) => [path, names]));
   const facts: MysqlUuid = { keys, columns, foreignKeys: used, indexes, touched, home };
   return {
-    ...{ database, quoted },
+    database,
     keys: keys.map(({ key, columns: [, ...references] }) => ({
       ...{ path: key.path, key, references, following: references.filter((each) => isAmong(named, each)) },
       orderBy: paths[named.indexOf(key)]?.orderBy,

@@ -32,7 +32,7 @@ export async function readPostgresUuids(query: Query, paths: readonly UuidPath[]
   const foreignKeys = used.filter((each, at) => used.findIndex((one) => one.oid === each.oid) === at);
   const facts: PostgresUuid = { keys, columns, foreignKeys, indexes: await readIndexes(query, columns) };
   return {
-    ...{ database: 'postgres', quoted },
+    database: 'postgres',
     keys: keys.map(({ key, columns: [, ...references] }) => ({
       ...{ path: key.path, key, references, following: references.filter((each) => isAmong(named, each)) },
       orderBy: paths[named.indexOf(key)]?.orderBy,

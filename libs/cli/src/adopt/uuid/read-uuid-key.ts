@@ -1,4 +1,5 @@
 import type { SupportedDatabase } from '@raindrop/node';
+import { type Dialect, dialectOf } from '@raindrop/node/internal';
 import { withOldDatabase } from '../read-old-key.js';
 import { columnsFor, keyPathsOf, type Query } from '../old-key.js';
 import { InputError } from '../../input-error.js';
@@ -51,12 +52,12 @@ interface CreationOrder {
  * (versions 1, 6 and 7).
  * @throws InputError that names every table without such an order
  */
-async function ordersOfCreation(query: Query, { keys, quoted }: UuidKeys): Promise<CreationOrder[]> {
+async function ordersOfCreation(query: Query, { keys, database }: UuidKeys): Promise<CreationOrder[]> {
   const orders: CreationOrder[] = [];
   const refused: InputError[] = [];
   for (const key of keys) {
     try {
-      orders.push(await orderOfCreation(query, key, quoted));
+      orders.push(await orderOfCreation(query, key, dialectOf(database)));
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       refused.push(error);
@@ -67,10 +68,10 @@ async function ordersOfCreation(query: Query, { keys, quoted }: UuidKeys): Promi
   return orders;
 }
 
-async function orderOfCreation(query: Query, uuid: UuidKey, quoted: UuidKeys['quoted']): Promise<CreationOrder> {
+async function orderOfCreation(query: Query, uuid: UuidKey, dialect: Dialect): Promise<CreationOrder> {
   const { path, key, hex, orderBy: column } = uuid;
   if (column !== undefined) {
-    const name = `t.${quoted(column)}`;
+    const name = `t.${dialect.quote(column)}`;
     const [found] = await query(`SELECT COUNT(*) AS total, COUNT(${name}) AS filled FROM ${path} t`).catch(
       (error: unknown) => {
         throw notAnOrder(key.table, column, `it cannot be read (${String((error as Error).message)})`);

@@ -69,7 +69,6 @@ export interface UuidKey {
 /** The keys of all tables of the flags. */
 export interface UuidKeys {
   readonly database: SupportedDatabase;
-  readonly quoted: (name: string) => string;
   /** The keys that get numbers of their own, in the order of the flags. */
   readonly keys: readonly UuidKey[];
   /**
