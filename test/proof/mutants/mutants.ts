@@ -281,7 +281,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'void FormerPrimaryError;',
     tier: 1,
     spec: 'libs/core/src/lease/failover-guard.spec.ts',
-    test: 'The server that answers is refused when a later one was believed',
+    test: 'The server that answers is judged: one that another one has replaced',
   },
   {
     name: 'row-confirmed-by-the-old-primary',
@@ -524,6 +524,16 @@ export const MUTANTS: readonly Mutant[] = [
     tier: 1,
     spec: 'libs/node/src/worker-table/vanished-table.int-spec.ts',
     test: 'is believed to be gone only when a statement on it says so and not when the account may not use it',
+  },
+  {
+    name: 'later-loss-forgotten',
+    breaks: 'A loss that was recorded in the future, while clocks were ahead, stays: IDs of that time may exist.',
+    file: 'libs/core/src/lease/failover-guard.ts',
+    find: 'const lostMs = isNewFailover ? Math.max(nowMs, lostAtMs) : lostAtMs;',
+    replace: 'const lostMs = isNewFailover ? nowMs : lostAtMs;',
+    tier: 1,
+    spec: 'libs/core/src/lease/failover-guard.spec.ts',
+    test: 'The server that answers is judged: one that has lost anew, after a loss that was recorded by a clock',
   },
   {
     name: 'youngest-expired-first-in-sql',

@@ -12,6 +12,8 @@ import { script } from '../redis-scripts.js';
  * lives on, has an earlier one than the caller knows, and is refused. A server whose clock the caller refuses gets no
  * marker: its moment would count for all.
  *
+ * The core's `judgeServer` decides alike: test/support/stores/failover-cases.ts has the cases of both, and where they differ.
+ *
  * Numbers are kept as decimal texts. All are below 2^53, which Lua's doubles hold, and printed with every digit.
  */
 const JUDGE = String.raw`
