@@ -185,30 +185,28 @@ function selectRows(
   const { resolved, options, policy } = ctx;
   const { workers, layout } = resolved;
   const rows = table.rows.filter(({ id }) => id >= workers.min && id <= workers.max && id <= layout.maxWorkerId);
-  const [live, foreign, ahead] = [[] as WorkerRow[], [] as WorkerRow[], [] as FreeRow[]];
   const candidates: Candidate[] = [];
+  const ahead: FreeRow[] = [];
+  const live: WorkerRow[] = [];
+  let foreign = 0;
   for (const row of rows) {
     const isTaken = isHeld(row, table.nowMs, options.graceMs);
     // A row that another program took from one of our holders is still that holder's for a while, too: it does not know
     // yet.
-    if (isForeign(row) && (isTaken || !isAdoptable(row, table.nowMs, ctx))) {
-      foreign.push(row);
-      continue;
+    if (isForeign(row) && (isTaken || !isAdoptable(row, table.nowMs, ctx))) foreign++;
+    else if (isTaken) live.push(row);
+    else {
+      const free = freeRowOf(row, ctx, wallMs, othersEnd);
+      const lane = policy.laneOf(free, wallMs);
+      if (lane === undefined) ahead.push(free);
+      else candidates.push({ row, start: { lane, base: free.base, odometerMs: free.odometerMs } });
     }
-    if (isTaken) {
-      live.push(row);
-      continue;
-    }
-    const free = freeRowOf(row, ctx, wallMs, othersEnd);
-    const lane = policy.laneOf(free, wallMs);
-    if (lane === undefined) ahead.push(free);
-    else candidates.push({ row, start: { lane, base: free.base, odometerMs: free.odometerMs } });
   }
   const ends = live.map((row) => row.leaseUntilMs + options.graceMs);
   const census: WorkerCensus = {
     total: rows.length,
     live: live.length,
-    foreign: foreign.length,
+    foreign,
     ahead: ahead.length,
     contended: 0,
     freeAtMs: ends.length > 0 ? Math.min(...ends) : undefined,
