@@ -1,8 +1,10 @@
 import {
   type FenceRequest,
   LeaseWatch,
+  type SampleRequest,
   sampleRows,
   type WorkerRow,
+  type WorkerSample,
   type WorkerStore,
   type WorkerTable,
 } from '@raindrop/core';
@@ -55,6 +57,16 @@ class StaleSampleStore extends RemoteStore {
     this.last = turn(copyOf(this.rows));
     return new MemoryWorkerStore(follower, this.clock).readSample(request);
   }
+}
+
+/** A store that samples in another order. */
+function sortedBy(order: (a: WorkerRow, b: WorkerRow) => number): StoreClass {
+  return class extends RemoteStore {
+    override async readSample(request: SampleRequest): Promise<WorkerSample> {
+      const sample = await super.readSample({ ...request, atMost: Number.MAX_SAFE_INTEGER });
+      return { ...sample, rows: [...sample.rows].sort(order).slice(0, request.atMost) };
+    }
+  };
 }
 
 /** Fences one row after the other. */
@@ -152,6 +164,12 @@ const own = (): number => Date.now();
 const READS_ARE_FRESH = 'shows every process what was written, from the moment of the answer';
 const IN_ORDER = 'never shows an older row after a newer one, whichever process has read that';
 const AT_ONCE = 'fences all rows or none, for every reader meanwhile';
+const GOES_ROUND =
+  'a sample of the free rows begins with the number that is asked for, goes round, and has as many rows as may be';
+const THE_OLDEST_FIRST =
+  'a sample of the free rows puts what was given back before what has expired, and of that the oldest first';
+const AS_EQUAL = 'a sample of the free rows takes what was given back and what was never used for equal';
+const freeSince = ({ token }: WorkerRow): number => (token === '' ? 0 : 1);
 const LEFT_ALONE = 'leaves a held row to its holder, for a process whose clock is an hour ahead';
 
 describe('The contract of worker stores', () => {
@@ -177,6 +195,27 @@ describe('The contract of worker stores', () => {
     ['a follower for samples alone', StaleSampleStore],
   ])('is broken by a store that reads from %s', async (_, Store) => {
     expect(await brokenBy(Store, shared)).toEqual(expect.arrayContaining([READS_ARE_FRESH, IN_ORDER]));
+  });
+
+  it.each([
+    [
+      'the youngest expired first',
+      (a: WorkerRow, b: WorkerRow) => freeSince(a) - freeSince(b) || b.leaseUntilMs - a.leaseUntilMs,
+      THE_OLDEST_FIRST,
+    ],
+    [
+      'what has expired before what was given back',
+      (a: WorkerRow, b: WorkerRow) => freeSince(b) - freeSince(a),
+      THE_OLDEST_FIRST,
+    ],
+    [
+      'by the end of the lease, whether it was given back or not',
+      (a: WorkerRow, b: WorkerRow) => a.leaseUntilMs - b.leaseUntilMs,
+      AS_EQUAL,
+    ],
+    ['the lowest number first', (a: WorkerRow, b: WorkerRow) => a.id - b.id, GOES_ROUND],
+  ])('is broken by a store that samples %s', async (_, order, promise) => {
+    expect(await brokenBy(sortedBy(order), shared)).toContain(promise);
   });
 
   it.each([

@@ -1,33 +1,26 @@
 import { DAY_MS } from '../time/timeline.js';
 import { ConfigurationError } from '../config/option-reader.js';
-import {
-  BEFORE_ALL,
-  comparePositions,
-  type Lane,
-  maxPosition,
-  type PerLane,
-  type Position,
-} from '../generator/tenure.js';
-import type { WorkerRange } from '../layout/layout-options.js';
+import { BEFORE_ALL, type Lane, maxPosition, type PerLane, type Position } from '../generator/tenure.js';
 import type { Layout } from '../layout/layout.js';
-import type { Randomness } from '../ports.js';
 import { type ClockReading, readClocks } from './admission.js';
 import { believedFromMs, raiseOdometersTo } from './failover-guard.js';
 import { areHarmless, judgeLayouts, refuseOtherLayouts } from './layout-choice.js';
-import { type LeaseContext, type PastRange, validatedNow, writeOf } from './lease-context.js';
-import {
-  ForeignRowsError,
-  NoFreeWorkerError,
-  NoRowForPastError,
-  StoreUnavailableError,
-  type WorkerCensus,
-} from './lease-errors.js';
-import type { ResolvedLeaseOptions } from './lease-options.js';
+import { type LeaseContext, validatedNow, writeOf } from './lease-context.js';
+import { ForeignRowsError, StoreUnavailableError, type WorkerCensus } from './lease-errors.js';
 import { LeaseRow, releaseRow } from './lease-row.js';
 import { odometersOf, positionOf } from './odometer.js';
-import { laneBelow, Reservation, type StartPoint, usableLane } from './reservation.js';
+import { Reservation } from './reservation.js';
+import type { Candidate, Findings, FreeRow, RowPolicy } from './row-policy.js';
 import { checkForeignTimes } from './store-session.js';
-import { INCLUDE_HELD, isForeign, isHeld, type Odometer, type WorkerRow, type WorkerTable } from './worker-store.js';
+import {
+  byFreeSince,
+  INCLUDE_HELD,
+  isForeign,
+  isHeld,
+  type Odometer,
+  type WorkerRow,
+  type WorkerTable,
+} from './worker-store.js';
 
 /** A row that was acquired, and its first grant. */
 export interface AcquiredRow {
@@ -50,53 +43,48 @@ export interface AcquiredRow {
  * turn; and, once one is acquired, reads again whether another layout has started meanwhile. A write whose outcome is
  * unknown is forgotten together with its token; if it was executed, its row comes free when that lease ends.
  *
- * With `past` it acquires a row that was never granted a position at or after `fromMs` on one of its lanes, and the
- * first grant ends with the tick of `toMs`.
- *
+ * @param policy which rows, in which order, what to grant, and what to refuse: a start's or a backfill's
  * @throws NoFreeWorkerError, LayoutConflictError, ClockSkewError, ConfigurationError, StoreUnavailableError;
  * NoRowForPastError
  */
-export async function acquireRow(ctx: LeaseContext): Promise<AcquiredRow> {
+export async function acquireRow(context: LeaseContext, policy: RowPolicy): Promise<AcquiredRow> {
+  const ctx: RowSearch = { ...context, policy };
   const sample = await surveySample(ctx);
   const ofSample = sample && (await tryRows(ctx, sample));
   if (ofSample !== undefined) return ofSample;
   const survey = await surveyTable(ctx);
   const acquired = await tryRows(ctx, survey);
   if (acquired !== undefined) return acquired;
-  if (ctx.past !== undefined && survey.candidates.length === 0) {
-    const { lowestMs = Number.POSITIVE_INFINITY, census, lostUntilMs } = survey;
-    const from = lowestMs <= ctx.past.toMs ? lowestMs : undefined;
-    throw new NoRowForPastError(ctx.past.fromMs, census, from, lostUntilMs);
-  }
-  throw new NoFreeWorkerError({ ...survey.census, contended: survey.candidates.length }, survey.barredForMs);
+  throw policy.refusal(survey);
 }
 
-/** The result of reading the table, or a sample of it. */
-interface Survey extends Selection {
+/** The lease that is wanted, and which row will do. */
+interface RowSearch extends LeaseContext {
+  readonly policy: RowPolicy;
+}
+
+/** The result of reading the table, or a sample of it; the candidates are in the order in which they are tried. */
+interface Survey extends Findings {
   /** The database's clock. */
   readonly nowMs: number;
   /** Clocks and process when the wall clock was compared with the database's. */
   readonly trusted: ClockReading;
-  /** How long the store bars all rows, to the end of the barred moment's tick, by this host's clock, ms. */
-  readonly barredForMs: number;
-  /** Up to when the store may have lost grants, or was fenced, Unix ms; 0 when it was neither. */
-  readonly lostUntilMs: number;
 }
 
-/** Rows of one sample: with many starters a process loses some of them; each costs a cold process 10 to 20 µs. */
+/** Rows of one sample: with many starters a process loses some of them; each costs a cold process 30 to 90 µs. */
 const SAMPLE_SIZE = 16;
 
 /**
- * Reads a few free rows: enough for nearly every start, and much faster in a process that has just begun. Undefined
- * when the whole table is needed: because of a layout that could repeat our IDs, a row of another program, a preferred
- * code, a layout that ends soon, or for the past. Of its census only `total` and `live` are right.
+ * Reads a few free rows: enough for nearly every start. Reading a table of 1,023 rows instead doubles a cold start, and
+ * of 1,000 starts at once most fail: bench/README.md has the figures. Undefined when the whole table is needed: by the
+ * policy, because of a layout that could repeat our IDs, a row of another program, or a layout that ends soon. Of its
+ * census only `total` and `live` are right.
  *
  * @throws ClockSkewError, StoreUnavailableError
  */
-async function surveySample(ctx: LeaseContext): Promise<Survey | undefined> {
-  const { session, resolved, options, ports } = ctx;
-  // What is believed of the past depends on all rows.
-  if (options.priorityEqualCodeWorkId || options.sharedWithOriginal || ctx.past !== undefined) return undefined;
+async function surveySample(ctx: RowSearch): Promise<Survey | undefined> {
+  const { session, resolved, options, ports, policy } = ctx;
+  if (!policy.mayReadSample) return undefined;
   const { min, max } = resolved.workers;
   const workers = { min, max: Math.min(max, resolved.layout.maxWorkerId) };
   const from = min + Math.floor(ports.randomness.fraction() * (workers.max - min + 1));
@@ -115,7 +103,7 @@ async function surveySample(ctx: LeaseContext): Promise<Survey | undefined> {
  * @throws LayoutConflictError, ForeignRowsError, ForeignTimeZoneError, ClockSkewError, ConfigurationError,
  * StoreUnavailableError
  */
-async function surveyTable(ctx: LeaseContext): Promise<Survey> {
+async function surveyTable(ctx: RowSearch): Promise<Survey> {
   const table = await ctx.session.run('reading the workers', (store) => store.readTable());
   await checkForeignRows(ctx, table);
   const wallMs = validatedNow(ctx, table.nowMs, true);
@@ -126,24 +114,21 @@ async function surveyTable(ctx: LeaseContext): Promise<Survey> {
   return makeSurvey(ctx, table, wallMs, judgeLayouts(table, ctx.resolved.layout, ctx.options.graceMs));
 }
 
+/** @param othersEnd nothing up to here may be issued; see judgeLayouts */
 function makeSurvey(
-  { resolved, options, identity, ports, past }: LeaseContext,
+  ctx: RowSearch,
   found: Pick<WorkerTable, 'nowMs' | 'rows' | 'barredUntilMs' | 'lostUntilMs'>,
   wallMs: number,
   othersEnd: Position,
 ): Survey {
-  const { code } = identity;
-  const basis = { ...resolved, options, wallMs, othersEnd, code, past, randomness: ports.randomness };
   const { nowMs, barredUntilMs } = found;
   const lostUntilMs = believedFromMs(found);
   const rows = found.rows.map((row) => raiseOdometersTo(lostUntilMs, row));
-  const selected = selectRows({ nowMs, rows }, basis);
-  const barredMs = barredForMs(resolved.layout, barredUntilMs, wallMs);
   return {
     nowMs,
-    trusted: readClocks(wallMs, ports),
-    ...selected,
-    barredForMs: barredMs,
+    trusted: readClocks(wallMs, ctx.ports),
+    ...selectRows(ctx, { nowMs, rows }, wallMs, othersEnd),
+    barredForMs: barredForMs(ctx.resolved.layout, barredUntilMs, wallMs),
     lostUntilMs,
   };
 }
@@ -182,39 +167,6 @@ function endsSoon({ resolved }: LeaseContext, nowMs: number): boolean {
   return layout.expiresAt !== null && layout.expiresAt.getTime() - nowMs < minLifetimeDays * DAY_MS;
 }
 
-interface Selection {
-  /** In the order in which they should be tried. */
-  readonly candidates: readonly Candidate[];
-  /** The rows of our range, counted. */
-  readonly census: WorkerCensus;
-  /**
-   * The start of the first tick after what was granted on any free row that cannot be used, Unix ms; undefined when there
-   * is none.
-   */
-  readonly lowestMs: number | undefined;
-}
-
-/** A row that may be acquired, and where the next lease of it would start. */
-interface Candidate {
-  readonly row: WorkerRow;
-  readonly start: StartPoint;
-}
-
-interface SelectionBasis {
-  readonly layout: Layout;
-  readonly workers: WorkerRange;
-  readonly firstLane: Lane;
-  readonly options: ResolvedLeaseOptions;
-  /** This process's code. */
-  readonly code: string;
-  /** This host's clock. */
-  readonly wallMs: number;
-  /** Nothing up to here may be issued; see judgeLayouts. */
-  readonly othersEnd: Position;
-  readonly past: PastRange | undefined;
-  readonly randomness: Randomness;
-}
-
 /** A row of the original's programs is dead so long after its last heartbeat, ms. */
 const FOREIGN_DEAD_AFTER_MS = 120_000;
 
@@ -224,57 +176,55 @@ const FOREIGN_AHEAD_MS = 60_000;
 /**
  * Sorts the table's rows: counts those that are held, foreign or used up, and puts the others into the order of trial.
  */
-function selectRows(table: Pick<WorkerTable, 'nowMs' | 'rows'>, basis: SelectionBasis): Selection {
-  const { layout, workers, options } = basis;
+function selectRows(
+  ctx: RowSearch,
+  table: Pick<WorkerTable, 'nowMs' | 'rows'>,
+  wallMs: number,
+  othersEnd: Position,
+): Pick<Findings, 'candidates' | 'ahead' | 'census'> {
+  const { resolved, options, policy } = ctx;
+  const { workers, layout } = resolved;
   const rows = table.rows.filter(({ id }) => id >= workers.min && id <= workers.max && id <= layout.maxWorkerId);
-  const [live, foreign, ahead] = [[] as WorkerRow[], [] as WorkerRow[], [] as Omit<StartPoint, 'lane'>[]];
   const candidates: Candidate[] = [];
+  const ahead: FreeRow[] = [];
+  const live: WorkerRow[] = [];
+  let foreign = 0;
   for (const row of rows) {
     const isTaken = isHeld(row, table.nowMs, options.graceMs);
     // A row that another program took from one of our holders is still that holder's for a while, too: it does not know
     // yet.
-    if (isForeign(row) && (isTaken || !isAdoptable(row, table.nowMs, basis))) {
-      foreign.push(row);
-      continue;
+    if (isForeign(row) && (isTaken || !isAdoptable(row, table.nowMs, ctx))) foreign++;
+    else if (isTaken) live.push(row);
+    else {
+      const free = freeRowOf(row, ctx, wallMs, othersEnd);
+      const lane = policy.laneOf(free, wallMs);
+      if (lane === undefined) ahead.push(free);
+      else candidates.push({ row, start: { lane, base: free.base, odometerMs: free.odometerMs } });
     }
-    if (isTaken) {
-      live.push(row);
-      continue;
-    }
-    const { lane, ...start } = startPointOf(row, basis);
-    if (lane === undefined) ahead.push(start);
-    else candidates.push({ row, start: { ...start, lane } });
   }
   const ends = live.map((row) => row.leaseUntilMs + options.graceMs);
   const census: WorkerCensus = {
     total: rows.length,
     live: live.length,
-    foreign: foreign.length,
+    foreign,
     ahead: ahead.length,
     contended: 0,
     freeAtMs: ends.length > 0 ? Math.min(...ends) : undefined,
   };
-  const lowestTick = Math.min(
-    ...ahead.flatMap(({ base: [a, b] }) => (layout.hasClockBack ? [a.tick, b.tick] : a.tick)),
-  );
-  const lowestMs = ahead.length > 0 ? layout.timeline.startOf(lowestTick + 1) : undefined;
-  return { candidates: inOrderOfTrial(candidates, basis), census, lowestMs };
+  return { candidates: inOrderOfTrial(candidates, ctx), ahead, census };
 }
 
-/** The first position that a row for the past is to issue: its odometer has to be below it. */
-function startOfPast({ timeline }: Layout, { fromMs }: PastRange): Position {
-  return { tick: timeline.tickAt(fromMs), sequence: 0 };
+function isAdoptable(row: WorkerRow, nowMs: number, { options, resolved }: LeaseContext): boolean {
+  return options.adoptForeign && nowMs - row.heartbeatMs > FOREIGN_DEAD_AFTER_MS + resolved.layout.unitMs;
 }
 
-function isAdoptable(row: WorkerRow, nowMs: number, { options, layout }: SelectionBasis): boolean {
-  return options.adoptForeign && nowMs - row.heartbeatMs > FOREIGN_DEAD_AFTER_MS + layout.unitMs;
-}
-
-/** Where the next lease of a row would start; `lane` is undefined where neither lane may issue, now or in the past. */
-function startPointOf(
+/** How far a free row's lanes may have been used. */
+function freeRowOf(
   row: WorkerRow,
-  { layout, wallMs, firstLane, othersEnd, options, past }: SelectionBasis,
-): Omit<StartPoint, 'lane'> & { readonly lane: Lane | undefined } {
+  { resolved: { layout }, options }: LeaseContext,
+  wallMs: number,
+  othersEnd: Position,
+): FreeRow {
   const foreignEnd: Position | undefined = isForeign(row)
     ? { tick: layout.timeline.tickAt(row.heartbeatMs + FOREIGN_AHEAD_MS), sequence: layout.maxSequence }
     : undefined;
@@ -287,52 +237,48 @@ function startPointOf(
   // Where commits can be lost, so can the last grants of a holder that did not give the row back: begin with the next
   // tick. That holder's own lease is over by now, whatever the row says: see leastGraceMs.
   const isUnclean = row.token !== '' && options.commitLossWindowMs > 0;
+  if (!isUnclean) return { known, base: known, odometerMs };
   const endOfTick: Position = { tick: layout.timeline.tickAt(wallMs), sequence: layout.maxSequence };
-  const base: PerLane<Position> = isUnclean
-    ? [maxPosition(known[0], endOfTick), maxPosition(known[1], endOfTick)]
-    : known;
   return {
-    lane:
-      past === undefined
-        ? usableLane(known, layout, wallMs, firstLane)
-        : laneBelow(base, layout, startOfPast(layout, past), firstLane),
-    base,
+    known,
+    base: [maxPosition(known[0], endOfTick), maxPosition(known[1], endOfTick)],
     // Also for a later holder with another layout.
-    odometerMs: isUnclean ? [Math.max(odometerMs[0], wallMs), Math.max(odometerMs[1], wallMs)] : odometerMs,
+    odometerMs: [Math.max(odometerMs[0], wallMs), Math.max(odometerMs[1], wallMs)],
   };
 }
 
 /**
- * First the rows that were given back or never used, then the longest expired; at random among equals, so that starters
- * spread. For the past first the rows that are used the furthest: the others can issue at earlier times.
+ * The policy's order first, then that of {@link byFreeSince}, behind a row of our own code where that is preferred; at
+ * random among equals, so that starters spread.
  */
 function inOrderOfTrial(
   candidates: readonly Candidate[],
-  { options, code, past, randomness }: SelectionBasis,
-): Candidate[] {
+  { policy, options, identity, ports }: RowSearch,
+): readonly Candidate[] {
   return candidates
     .map((candidate) => ({
       candidate,
-      rank: options.priorityEqualCodeWorkId && candidate.row.code === code ? 0 : 1,
-      freeSince: candidate.row.token === '' ? 0 : candidate.row.leaseUntilMs,
-      used: past === undefined ? 0 : candidate.start.base[candidate.start.lane].tick,
-      draw: randomness.fraction(),
+      rank: options.priorityEqualCodeWorkId && candidate.row.code === identity.code ? 0 : 1,
+      draw: ports.randomness.fraction(),
     }))
-    .sort((a, b) => b.used - a.used || a.rank - b.rank || a.freeSince - b.freeSince || a.draw - b.draw)
+    .sort(
+      (a, b) =>
+        policy.compare(a.candidate, b.candidate) ||
+        a.rank - b.rank ||
+        byFreeSince(a.candidate.row, b.candidate.row) ||
+        a.draw - b.draw,
+    )
     .map(({ candidate }) => candidate);
 }
 
 /** Undefined when other processes were faster on every row. */
-async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow | undefined> {
-  const { session, resolved, options, ports, past } = ctx;
+async function tryRows(ctx: RowSearch, survey: Survey): Promise<AcquiredRow | undefined> {
+  const { session, resolved, ports, policy } = ctx;
   const { trusted, nowMs, census } = survey;
   const { wallMs } = trusted;
   for (const { row, start } of survey.candidates) {
     const reservation = new Reservation(resolved.layout);
-    const grant =
-      past === undefined
-        ? reservation.firstGrant(start, { nowMs: wallMs, horizonMs: options.horizonMs })
-        : reservation.pastGrant(start, past.toMs);
+    const grant = policy.grant(reservation, start, wallMs);
     const token = ports.randomness.token();
     const sentMs = ports.monotonic.now();
     const expected = { version: row.version, token: row.token };
@@ -357,7 +303,7 @@ async function tryRows(ctx: LeaseContext, survey: Survey): Promise<AcquiredRow |
  * @returns how far other layouts of the table can have issued by now
  */
 async function confirmLayout(
-  ctx: LeaseContext,
+  ctx: RowSearch,
   leaseRow: LeaseRow,
   found: Candidate,
   trusted: ClockReading,
@@ -368,7 +314,7 @@ async function confirmLayout(
     if (leaseRow.judge(row).kind !== 'unchanged') {
       throw new StoreUnavailableError('confirming the layout', new Error('the row just acquired is not ours'));
     }
-    if (ctx.past !== undefined) refuseLaterLayouts(ctx.past, othersEnd, ours);
+    ctx.policy.refuseLayouts(othersEnd);
     if (!isNoted) await ctx.session.run('noting the layout', (store) => store.rememberLayout(ours.fingerprint));
     return othersEnd;
   } catch (error) {
@@ -379,12 +325,6 @@ async function confirmLayout(
     }
     throw error;
   }
-}
-
-/** @throws NoRowForPastError when another layout has issued at times of the past that is wanted */
-function refuseLaterLayouts(past: PastRange, othersEnd: Position, layout: Layout): void {
-  if (comparePositions(othersEnd, startOfPast(layout, past)) < 0) return;
-  throw new NoRowForPastError(past.fromMs, undefined, layout.timeline.startOf(othersEnd.tick + 1));
 }
 
 /** Our own row after it was acquired, and the state of the layouts at that moment. */

@@ -16,6 +16,15 @@ import { grantReachMs, sessionAgesOf } from './grant-reach.js';
 import { type LeaseOptions, resolveLeaseOptions } from './lease-options.js';
 import { StoreSession } from './store-session.js';
 import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
+import {
+  atMs,
+  FAILOVER_CASES,
+  type FailoverCase,
+  type FailoverVerdict,
+  PRESENT_MS,
+  reachesOf,
+  timeOf,
+} from '../../../../test/support/stores/failover-cases.js';
 
 const NOW = 1_700_000_000_000;
 
@@ -29,80 +38,55 @@ const seen = (change: Partial<StoreTerm>): StoreTerm => ({
 const judge = (change: Partial<StoreTerm>, believed?: BelievedServer, wasRestored = false): ServerVerdict =>
   judgeServer(seen(change), REACH, believed, wasRestored);
 
+function judged(given: FailoverCase): FailoverVerdict {
+  const { recorded, lostAt, fencedUntil } = given;
+  const { recordedMs, ownMs } = reachesOf(given);
+  const believed = given.believed && { term: given.believed.server, failoverNumber: atMs(given.believed.at) };
+  const term: StoreTerm = {
+    nowMs: PRESENT_MS,
+    term: 'this one',
+    knownTerm: recorded?.server,
+    failoverNumber: recorded === undefined ? 0 : atMs(recorded.at),
+    lostAtMs: lostAt === undefined ? 0 : atMs(lostAt),
+    reachMs: recorded === undefined ? 0 : recordedMs,
+    ...(fencedUntil !== undefined && { fencedUntilMs: atMs(fencedUntil) }),
+  };
+  try {
+    const { isNewFailover, mustRecord, failoverNumber, barredUntilMs } = judgeServer(term, ownMs, believed);
+    if (isNewFailover) {
+      expect(failoverNumber).toBeGreaterThan(Math.max(term.failoverNumber, believed?.failoverNumber ?? 0));
+    }
+    return [isNewFailover ? 'lost' : mustRecord ? 'noted' : 'believed', timeOf(barredUntilMs)];
+  } catch (error) {
+    expect(error).toBeInstanceOf(FormerPrimaryError);
+    return 'former primary';
+  }
+}
+
 describe('The server that answers', () => {
-  it('is believed as it is when it is the one that was noted', () => {
-    for (const believed of [undefined, { term: 'A', failoverNumber: 100 }]) {
-      const verdict = judge({}, believed);
-      expect(verdict).toEqual({
-        ...{ isAnother: false, isNewFailover: false, mustRecord: false },
-        ...{ failoverNumber: 100, lostUntilMs: 50 + REACH, barredUntilMs: 50 + REACH },
-      });
+  it.each(Object.entries(FAILOVER_CASES))('is judged: %s', (_, given) => {
+    expect(judged(given)).toEqual(given.verdict);
+  });
+
+  it('is another one than before when it has taken over, or came after the one that was believed', () => {
+    expect(judge({}, { term: 'A', failoverNumber: 100 })).toMatchObject({ isAnother: false });
+    expect(judge({ knownTerm: 'B' })).toMatchObject({ isNewFailover: true, isAnother: true });
+    for (const term of ['A', 'B']) {
+      expect(judge({}, { term, failoverNumber: 99 })).toMatchObject({ isNewFailover: false, isAnother: true });
     }
   });
 
-  it('is noted first where the table was never seen on one, without a loss', () => {
-    const verdict = judge({ knownTerm: undefined, failoverNumber: 0, lostAtMs: 0, reachMs: 0 });
-    expect(verdict).toMatchObject({ isNewFailover: false, mustRecord: true, failoverNumber: NOW, lostUntilMs: 0 });
+  it('is recorded with the number of its clock, unless others are later', () => {
+    expect(judge({ knownTerm: undefined, failoverNumber: 0 }).failoverNumber).toBe(NOW);
+    expect(judge({ term: 'B' }).failoverNumber).toBe(NOW);
+    expect(judge({ term: 'B', nowMs: 1 }, { term: 'C', failoverNumber: 300 }).failoverNumber).toBe(301);
+    expect(judge({ reachMs: 1 }).failoverNumber).toBe(100);
   });
 
   it('is not noted where nothing tells servers apart', () => {
     const nothing = { term: '', knownTerm: undefined, failoverNumber: 0, lostAtMs: 0, reachMs: 0 };
     for (const believed of [undefined, { term: '', failoverNumber: 0 }]) {
       expect(judge(nothing, believed)).toMatchObject({ isAnother: false, mustRecord: false, lostUntilMs: 0 });
-    }
-  });
-
-  it.each([
-    ['another one was noted', { term: 'B' }, undefined],
-    [
-      'another one was noted, and this process knows of a later one',
-      { term: 'B', failoverNumber: 100 },
-      { term: 'C', failoverNumber: 300 },
-    ],
-    [
-      'its note is gone, which this process knows',
-      { knownTerm: undefined, failoverNumber: 0, lostAtMs: 0 },
-      { term: 'A', failoverNumber: 9 },
-    ],
-    [
-      'its note is gone, and it was another one',
-      { knownTerm: undefined, failoverNumber: 0, lostAtMs: 0 },
-      { term: 'B', failoverNumber: 0 },
-    ],
-    ['another one was noted side by side', {}, { term: 'B', failoverNumber: 100 }],
-    [
-      'it was taken for the first one by a process that knew of none',
-      { lostAtMs: 0 },
-      { term: 'B', failoverNumber: 20 },
-    ],
-  ])('has taken over and may have lost commits when %s', (_, change, believed) => {
-    const { isNewFailover, mustRecord, isAnother, failoverNumber, lostUntilMs } = judge(change, believed);
-    expect({ isNewFailover, mustRecord, isAnother, lostUntilMs }).toEqual({
-      ...{ isNewFailover: true, mustRecord: true, isAnother: true },
-      lostUntilMs: NOW + REACH,
-    });
-    // After all that were seen, whatever the clock says.
-    expect(failoverNumber).toBe(NOW);
-    const ahead = judgeServer({ ...seen(change), nowMs: 1 }, REACH, believed);
-    expect(ahead.failoverNumber).toBe(Math.max(seen(change).failoverNumber, believed?.failoverNumber ?? 0) + 1);
-  });
-
-  it('is refused when a later one was believed: it was the primary before that', () => {
-    expect(() => judge({}, { term: 'B', failoverNumber: 101 })).toThrow(FormerPrimaryError);
-    // Also with a failover in its own past.
-    expect(() => judge({ lostAtMs: NOW - 31_536_000_000 }, { term: 'B', failoverNumber: 101 })).toThrow(
-      FormerPrimaryError,
-    );
-  });
-
-  it('is believed when it came after the one that was believed, with the same term or another', () => {
-    for (const term of ['A', 'B']) {
-      expect(judge({}, { term, failoverNumber: 99 })).toMatchObject({
-        isAnother: true,
-        isNewFailover: false,
-        mustRecord: false,
-        failoverNumber: 100,
-      });
     }
   });
 
@@ -118,13 +102,7 @@ describe('The server that answers', () => {
     });
   });
 
-  it('gets the longest reach, with no other failover number, and its name once it tells it', () => {
-    expect(judge({ reachMs: 1 })).toMatchObject({
-      isNewFailover: false,
-      mustRecord: true,
-      failoverNumber: 100,
-      lostUntilMs: 50 + REACH,
-    });
+  it('gets its name once it tells it, with no other failover number', () => {
     const told = judge({ knownTerm: '' }, { term: '', failoverNumber: 100 });
     expect(told).toMatchObject({ isNewFailover: false, isAnother: true, mustRecord: true, failoverNumber: 100 });
   });

@@ -57,7 +57,8 @@ export interface ServerVerdict {
  *
  * Example: server A is the primary at failover 1, server B is recorded at failover 2. A process that has believed B
  * refuses A as long as A says 1. When A is rebuilt from B and promoted again, it says that B's term is the known one: A
- * is recorded at failover 3.
+ * is recorded at failover 3. The stores of Redis judge alike, in a script: test/support/stores/failover-cases.ts has the
+ * cases of both.
  * @param wasRestored the server's memory went back in time, although it has the same term and possibly the same
  * failover number
  * @throws FormerPrimaryError

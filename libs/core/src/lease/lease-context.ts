@@ -39,18 +39,10 @@ export interface LeaseContext {
   readonly identity: LeaseIdentity;
   readonly session: StoreSession;
   readonly ports: LeasePorts;
-  /** The row is to issue at times of the past; undefined: from now on. */
-  readonly past?: PastRange | undefined;
   /** Records each lease of a row; left out where no history is kept. */
   readonly history?: LeaseHistory | undefined;
   /** The mark of the present lease in that history. */
   readonly mark?: LeaseMark;
-}
-
-/** A stretch of the past, both ends included, Unix ms. */
-export interface PastRange {
-  readonly fromMs: number;
-  readonly toMs: number;
 }
 
 /** The context of the next lease: the next process reads from the row which lease came before. */

@@ -6,9 +6,10 @@ import type { Layout } from '../layout/layout.js';
 import { PermanentError } from '../raindrop-error.js';
 import { MAX_DATE_MS } from '../time/timeline.js';
 import { type AcquiredRow, acquireRow } from './acquire-row.js';
-import type { LeaseContext, PastRange } from './lease-context.js';
+import type { LeaseContext } from './lease-context.js';
 import { StoreUnavailableError } from './lease-errors.js';
 import { releaseRow } from './lease-row.js';
+import { backfillPolicy, type PastRange } from './row-policy.js';
 import { noWaitPolicy, retryStartStep } from './start-retries.js';
 
 /** What a reservation of the past needs. */
@@ -32,9 +33,9 @@ export interface PastContext extends LeaseContext {
 export async function reservePast(ctx: PastContext, maxAheadMs: number): Promise<PastIds> {
   const { session, options, resolved, ports, past } = ctx;
   refuseRange(past, resolved.layout, ports.clock.refresh());
-  const policy = noWaitPolicy(ports);
-  await retryStartStep(() => session.prepare(resolved.workers), policy);
-  const acquired = await retryStartStep(() => acquireRow(ctx), policy);
+  const retries = noWaitPolicy(ports);
+  await retryStartStep(() => session.prepare(resolved.workers), retries);
+  const acquired = await retryStartStep(() => acquireRow(ctx, backfillPolicy(resolved, past)), retries);
   if (options.commitLossWindowMs > 0) await outlastLoss(ctx, acquired);
   const { leaseRow, reservation, trusted } = acquired;
   const { lane } = reservation;

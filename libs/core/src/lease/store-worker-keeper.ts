@@ -6,6 +6,7 @@ import type { RaindropError } from '../raindrop-error.js';
 import { acquireRow } from './acquire-row.js';
 import { type LeaseContext, markedContext } from './lease-context.js';
 import { ClosedError, type NoFreeWorkerError, type WorkerCensus } from './lease-errors.js';
+import { startPolicy } from './row-policy.js';
 import { retryStartStep } from './start-retries.js';
 import { StoreLease } from './store-lease.js';
 import { WorkerKeeper } from './worker-keeper.js';
@@ -81,7 +82,7 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
 
   protected async acquireLease(): Promise<StoreLease> {
     const ctx = this.ctx.history === undefined ? this.ctx : markedContext(this.ctx);
-    return new StoreLease(ctx, await acquireRow(ctx), this.hooks);
+    return new StoreLease(ctx, await acquireRow(ctx, startPolicy(ctx.resolved, ctx.options)), this.hooks);
   }
 
   /** IDs can be issued before the lease is recorded, and whether or not it can be. */

@@ -91,8 +91,11 @@ export interface WorkerSample extends KnownLayouts {
   /** The database's clock. */
   readonly nowMs: number;
   /**
-   * Rows of the range that no process holds and no other program wrote last: given back or never used first, then the
-   * longest expired. When there is none, the whole table may still have some.
+   * Rows of the range that no process holds and no other program wrote last, in the order in which a start takes them:
+   * first those that were given back or never used, which are equal; then the longest expired. Among equals the number
+   * that is asked for comes first, then the next one. Example: rows 1 and 2 expired 5 and 9 s ago, row 3 was given back,
+   * row 4 was never used, and 4 is asked for: 4, 3, 2, 1. SQL and Lua say so in their own words; the cases of
+   * `workerStoreContract()` hold every store to it. When there is no row, the whole table may still have some.
    */
   readonly rows: readonly WorkerRow[];
   /** How many rows the range has that are not marked deleted, and how many of them are held. */
@@ -194,6 +197,12 @@ export function isForeign(row: WorkerRow): boolean {
   return row.code !== '' && row.ownVersion !== row.version;
 }
 
+/** The order of {@link WorkerSample.rows}; 0 for equal ones. */
+export function byFreeSince(a: WorkerRow, b: WorkerRow): number {
+  const freeSince = ({ token, leaseUntilMs }: WorkerRow): number => (token === '' ? 0 : leaseUntilMs);
+  return freeSince(a) - freeSince(b);
+}
+
 const UNUSED: Odometer = { ms: 0, sequence: -1 };
 
 /** The row of a worker id that was never used, as {@link WorkerStore.prepare} creates it. */
@@ -268,11 +277,10 @@ export function sampleRows(table: WorkerTable, { workers, from, atMost, graceMs 
   const { nowMs, deleted, layouts, barredUntilMs } = table;
   const rows = table.rows.filter(({ id }) => id >= workers.min && id <= workers.max);
   const expired = rows.filter((row) => !isHeld(row, nowMs, graceMs));
-  const freeSince = ({ token, leaseUntilMs }: WorkerRow): number => (token === '' ? 0 : leaseUntilMs);
   const turn = ({ id }: WorkerRow): number => (id < from ? 1 : 0);
   const free = expired
     .filter((row) => !isForeign(row))
-    .sort((a, b) => freeSince(a) - freeSince(b) || turn(a) - turn(b) || a.id - b.id);
+    .sort((a, b) => byFreeSince(a, b) || turn(a) - turn(b) || a.id - b.id);
   const used = [...table.rows, ...deleted].map(({ layout }) => layout).filter((layout) => layout !== '');
   return {
     nowMs,

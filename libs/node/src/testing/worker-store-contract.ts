@@ -1,5 +1,6 @@
 import { Rows, type Cases, type WorkerStoreBench } from './bench.js';
 import { clockCases, fenceCases, linearizableCases } from './clock-cases.js';
+import { orderCases } from './order-cases.js';
 import { deletedCases, endCases, foreignCases, prepareCases, sampleCases, writeCases } from './write-cases.js';
 
 /** One promise of a worker store, and its test. */
@@ -36,6 +37,7 @@ export function workerStoreContract(
     ...listed(prepareCases),
     ...listed(writeCases),
     ...listed(sampleCases, 'a sample of the free rows '),
+    ...listed(orderCases, 'a sample of the free rows '),
     ...listed(linearizableCases),
     ...listed(clockCases),
     ...listed(fenceCases),

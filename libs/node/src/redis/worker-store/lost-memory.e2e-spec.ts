@@ -24,8 +24,8 @@ const PATIENT_REACH_MS = grantReachMs(PATIENT_LEASE);
 /** For what has to wait for a reach first. */
 const PATIENTLY = { withinMs: 60_000 };
 
-/** What recognises a memory that was lost. */
-const IS_NEW = 'local isNew = string.sub(generation, 1, #term) ~= term';
+/** Follows what recognises a memory that was lost. */
+const IS_JUDGED = 'local knownReach = tonumber(meta[4] or 0)';
 
 describe('Worker ids of a Redis that loses its memory under processes that issue', () => {
   let server: PrivateServer;
@@ -137,7 +137,7 @@ describe('Worker ids of a Redis that loses its memory under processes that issue
   });
 
   it.each(ways)('%s would repeat IDs if no process noticed', async (_, lose) => {
-    await untilRepeated(IS_NEW, 'local isNew = false', lose);
+    await untilRepeated(IS_JUDGED, `isNew = false\n${IS_JUDGED}`, lose);
   });
 
   it.each([
