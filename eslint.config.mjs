@@ -5,6 +5,18 @@ import { orms, packages } from './eslint.packages.mjs';
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '**/generated/**', 'coverage/**'] },
   {
+    files: ['**/*.ts', '**/*.mjs', '**/*.cjs'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+          message: 'write the members one by one: a spread of a literal saves lines, and costs the reader',
+        },
+      ],
+    },
+  },
+  {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],
     plugins: { 'import-x': importX },

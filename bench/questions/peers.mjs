@@ -34,8 +34,11 @@ export async function measure() {
     ...(await besideOurs(fastest, WIDE, [
       { name: 'nextId()', call: (ids) => ids.nextId(), peer: fastest.name, peerName: FASTEST, atLeast: 10 },
       {
-        ...{ name: 'nextString()', call: (ids) => ids.nextString(), atLeast: 10 },
-        ...{ peer: asText(fastest.name), peerName: asText(FASTEST) },
+        name: 'nextString()',
+        call: (ids) => ids.nextString(),
+        atLeast: 10,
+        peer: asText(fastest.name),
+        peerName: asText(FASTEST),
       },
     ])),
     ...(await besideOurs(fastest, { ...WIDE, clock: 'exact' }, [
@@ -53,7 +56,10 @@ async function besideOurs(fastest, options, pairs) {
   const ns = await nsPerId({ ...ours, ...callsOf(fastest) });
   await close();
   return pairs.map(({ name, peer, peerName, atLeast }) => ({
-    ...{ name: `${peerName} / ${name}`, value: ns[peer] / ns[name], atLeast, note: fastest.name },
+    name: `${peerName} / ${name}`,
+    value: ns[peer] / ns[name],
+    atLeast,
+    note: fastest.name,
   }));
 }
 

@@ -88,8 +88,13 @@ describe.each(databaseKinds)('Kysely on %s', (kind) => {
       'an upsert that takes the new key': isMysql
         ? { function: refused, 'upper case': refused, sql: refused, 'in a function': refused, 'in sql': refused }
         : {
-            ...{ reference: refused, sql: refused, 'reference in sql': refused, 'identifiers in sql': refused },
-            ...{ 'in a function': refused, 'in a cast': refused, 'in a case': refused },
+            reference: refused,
+            sql: refused,
+            'reference in sql': refused,
+            'identifiers in sql': refused,
+            'in a function': refused,
+            'in a cast': refused,
+            'in a case': refused,
           },
       'an upsert that keeps the key': isMysql
         ? { last_insert_id: 'kept', 'in a function': 'kept', reference: 'kept' }

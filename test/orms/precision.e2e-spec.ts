@@ -11,7 +11,11 @@ const ROUNDED = 9223372036854775807;
 type Found = Record<string, unknown>;
 
 const rounded = (column: string, cure: RegExp, path = 'column'): unknown => ({
-  ...{ errorCode: 'ROUNDED_IDS', column, path, sent: SENT, received: ROUNDED },
+  errorCode: 'ROUNDED_IDS',
+  column,
+  path,
+  sent: SENT,
+  received: ROUNDED,
   cure: expect.stringMatching(cure) as unknown,
 });
 
@@ -86,7 +90,8 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
     };
     const inserted = 'inserted, with its ID';
     const found = await runSuite<Found>('kysely', 'precision', {
-      ...{ database: databases[2]!.options, release },
+      database: databases[2]!.options,
+      release,
       fill: filling(kind, 'orders'),
     });
     expect(found).toEqual({
@@ -150,7 +155,8 @@ describe.each(databaseKinds.filter((kind) => kind !== 'mysql'))('the precision o
   it.each(kind === 'mariadb' ? ['mariadb', 'mysql'] : [kind])('of Sequelize, dialect %s', async (dialect) => {
     const all = ['customers.id', 'orders.id', 'items.id', 'tags.id', 'taggings.id'];
     const found = await runSuite<Found>('sequelize', 'precision', {
-      ...{ database: databases[4]!.options, dialect },
+      database: databases[4]!.options,
+      dialect,
       fill: filling(kind, 'orders', true),
     });
     expect(found).toEqual({

@@ -7,15 +7,18 @@ import { readServiceConfig } from './service-config.js';
 
 const DEFAULTS = {
   layout: undefined,
-  ...{
-    leaseMs: 60_000,
-    workerHistoryDays: 0,
-    apiKeys: [],
-    workersApiKeys: [],
-    apiKeysFor: 'workers',
-    rateLimit: 0,
-  },
-  ...{ trustProxy: 0, drainMs: 1_500, allowedHosts: [], knownCodes: [], logFormat: 'text', docsUrl: undefined },
+  leaseMs: 60_000,
+  workerHistoryDays: 0,
+  apiKeys: [],
+  workersApiKeys: [],
+  apiKeysFor: 'workers',
+  rateLimit: 0,
+  trustProxy: 0,
+  drainMs: 1_500,
+  allowedHosts: [],
+  knownCodes: [],
+  logFormat: 'text',
+  docsUrl: undefined,
 };
 
 describe('readServiceConfig', () => {
@@ -61,9 +64,14 @@ describe('readServiceConfig', () => {
       workerHistoryDays: 30,
       apiKeys: ['first-key-0123456789', 'second-key-0123456789'],
       workersApiKeys: ['workers-key-0123456789'],
-      ...{ apiKeysFor: 'all', rateLimit: 600, trustProxy: 1 },
-      ...{ allowedHosts: ['ids.example', 'ids'], knownCodes: ['order', 'invoice 2'] },
-      ...{ drainMs: 5_000, logFormat: 'json', docsUrl: 'https://docs.example/errors.md' },
+      apiKeysFor: 'all',
+      rateLimit: 600,
+      trustProxy: 1,
+      allowedHosts: ['ids.example', 'ids'],
+      knownCodes: ['order', 'invoice 2'],
+      drainMs: 5_000,
+      logFormat: 'json',
+      docsUrl: 'https://docs.example/errors.md',
     });
   });
 

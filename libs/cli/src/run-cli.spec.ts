@@ -247,7 +247,8 @@ describe('raindrop plan', () => {
       'a preset with options, from a file': '1@1577836800000:t42.w8.s14',
     };
     expect({ code, fingerprint: result.fingerprint }).toEqual({
-      ...{ code: 0, fingerprint: expected[from] ?? layout.fingerprint },
+      code: 0,
+      fingerprint: expected[from] ?? layout.fingerprint,
     });
   });
 
@@ -297,7 +298,12 @@ describe('raindrop decode', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual([
       expect.objectContaining({
-        ...{ id: String(id), time: '2026-01-01T00:16:40.000Z', workerId: 5, clockBack: 1, sequence: 77, endBits: 0 },
+        id: String(id),
+        time: '2026-01-01T00:16:40.000Z',
+        workerId: 5,
+        clockBack: 1,
+        sequence: 77,
+        endBits: 0,
       }),
     ]);
   });

@@ -156,7 +156,11 @@ function judgeSegments({ service, state, codes, startCodes, counters, lastError 
   const out = codes.find((each) => startCodes.includes(each.code) && each.left === 0 && each.lastError !== undefined);
   const numbersLeft = codes.length === 0 ? null : Math.min(...codes.map(({ left }) => left));
   const details = {
-    ...{ service, state, codes: codes.length, numbersLeft, issued: counters.issued },
+    service,
+    state,
+    codes: codes.length,
+    numbersLeft,
+    issued: counters.issued,
     lastError: lastError?.errorCode ?? null,
   };
   return {

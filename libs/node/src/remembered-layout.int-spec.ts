@@ -19,7 +19,9 @@ overPortsOfTier(() => {
     afterEach(() => database.drop());
 
     const options = (more: SnowflakeModuleOptions = {}): SnowflakeModuleOptions => ({
-      ...{ dbConfig: sqlDatabase(database.options), logger: SILENT, serviceMaxWorkId: 8 },
+      dbConfig: sqlDatabase(database.options),
+      logger: SILENT,
+      serviceMaxWorkId: 8,
       ...more,
     });
 

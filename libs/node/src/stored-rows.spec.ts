@@ -6,12 +6,19 @@ import { decodeWorkers, encodeWorkers } from './state-file/file-worker-store.js'
 const NOW = 1_700_000_000_500;
 
 const WRITE: WorkerWrite = {
-  ...{ id: 3, expected: { version: 6, token: 'b' }, token: 'a1', holder: 'host/42', layout: '1000@0:t41.w22', lane: 1 },
+  id: 3,
+  expected: { version: 6, token: 'b' },
+  token: 'a1',
+  holder: 'host/42',
+  layout: '1000@0:t41.w22',
+  lane: 1,
   odometers: [
     { ms: 1_700_000_000_000, sequence: 17 },
     { ms: 1_700_000_065_000, sequence: -1 },
   ],
-  ...{ code: 'orders', timeUnit: 2, leaseMs: 60_000 },
+  code: 'orders',
+  timeUnit: 2,
+  leaseMs: 60_000,
 };
 
 const ROW = writtenRow({ ...unusedRow(3), version: 6, ownVersion: 6, token: 'b' }, WRITE, NOW)!;

@@ -66,7 +66,11 @@ export function plainDialect(form?: Form): kysely.Dialect {
   if (type === 'mariadb') {
     return new MysqlDialect({
       pool: mysql.createPool({
-        ...{ host, port, user, password, database: name },
+        host,
+        port,
+        user,
+        password,
+        database: name,
         ...(form === 'text' && { supportBigNumbers: true, bigNumberStrings: true }),
         ...(form === 'bigint' && {
           typeCast: (field: mysql.TypeCastField, next: mysql.TypeCastNext) => {

@@ -61,7 +61,9 @@ describe.each(databaseKinds)('raindrop adopt of several tables on %s', (kind) =>
   it('makes one layout and one migration, with every foreign key as it was', async () => {
     const { code, result } = await jsonHere<Adoption>(adopt(...all));
     expect({ code, highest: result.highest, keepsNumbers: result.keepsNumbers }).toEqual({
-      ...{ code: 0, highest: '30', keepsNumbers: true },
+      code: 0,
+      highest: '30',
+      keepsNumbers: true,
     });
     expect(result.keys.map(({ table, column, isGenerated, highest }) => [table, column, isGenerated, highest])).toEqual(
       [
@@ -116,7 +118,8 @@ describe.each(databaseKinds)('raindrop adopt of several tables on %s', (kind) =>
   it('refuses a key that refers to one that is not among them', async () => {
     const { code, stderr } = await raindropHere(adopt('--table', 'sessions,profiles'));
     expect({ code, stderr }).toEqual({
-      ...{ code: 1, stderr: expect.stringContaining('profiles.id refers to tenants') as string },
+      code: 1,
+      stderr: expect.stringContaining('profiles.id refers to tenants') as string,
     });
   });
 

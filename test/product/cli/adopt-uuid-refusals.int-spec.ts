@@ -96,10 +96,8 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid on %s'
     },
     {
       args: ['plain,parents', '--order-by', 'nothing'],
-      ...{
-        code: 2,
-        says: /unknown in 2 tables\n {2}- --order-by nothing.* in plain.*\n {2}- .* in parents/,
-      },
+      code: 2,
+      says: /unknown in 2 tables\n {2}- --order-by nothing.* in plain.*\n {2}- .* in parents/,
     },
     { args: ['plain,parents', '--order-by', 'n,id,n'], code: 2, says: '--order-by n,id,n must be one name for all' },
     { args: ['nowhere'], code: 2, says: 'there is no column' },
@@ -238,7 +236,8 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid on %s'
       writeFileSync(join(folder, 'app.ts'), '\nexport const options = { synchronize: true };\n');
       const args = from('--table', 'plain', '--order-by', 'n', '--project', folder);
       expect(await raindropHere(args)).toMatchObject({
-        ...{ code: 1, stdout: '' },
+        code: 1,
+        stdout: '',
         stderr: expect.stringContaining('app.ts:2 sets synchronize: true') as string,
       });
       writeFileSync(

@@ -258,7 +258,8 @@ describe.each(databaseKinds.filter(isServer))('raindrop adopt --from uuid of sev
     const layout = ['--time-unit', 'day', '--timestamp-bits', '30', '--worker-bits', '10'];
     const [day] = new Date().toISOString().split('T') as [string];
     expect(await raindropHere([...args, '--order-by', 'id', ...layout, '--start', day])).toMatchObject({
-      ...{ code: 1, stdout: '' },
+      code: 1,
+      stdout: '',
       stderr: expect.stringContaining('orders has 20 rows, whose numbers') as string,
     });
   });

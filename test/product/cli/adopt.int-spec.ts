@@ -39,7 +39,9 @@ describe.each(databaseKinds)('raindrop adopt on %s', (kind) => {
     await createOldOrders();
     const { code, result } = await adopt();
     expect({ code, highest: result.highest, isGenerated: result.keys[0]!.isGenerated }).toEqual({
-      ...{ code: 0, highest: '2', isGenerated: true },
+      code: 0,
+      highest: '2',
+      isGenerated: true,
     });
     expect(result.references.map(({ table, column }) => `${table}.${column}`).sort()).toEqual([
       'order_lines.orderId',

@@ -37,7 +37,8 @@ export async function using<T>(
 ): Promise<T> {
   const dataSource = new DataSource({
     ...options,
-    ...{ entities: entities as never, synchronize: create ?? false },
+    entities: entities as never,
+    synchronize: create ?? false,
     migrations: migration === undefined ? [] : [compiledMigration(migration)],
   });
   await dataSource.initialize();

@@ -20,8 +20,14 @@ export function compiledMigration(text: string): new () => MigrationInterface {
 export function typeErrors(texts: readonly string[]): string[] {
   const files = new Map(texts.map((text, index) => [join(root, `adoption-migration-${index}.ts`), text]));
   const options: ts.CompilerOptions = {
-    ...{ strict: true, noEmit: true, noUnusedLocals: true, noUncheckedIndexedAccess: true, skipLibCheck: true },
-    ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, types: [] },
+    strict: true,
+    noEmit: true,
+    noUnusedLocals: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    types: [],
     moduleResolution: ts.ModuleResolutionKind.NodeNext,
   };
   const host = ts.createCompilerHost(options);

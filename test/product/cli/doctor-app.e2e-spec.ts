@@ -63,7 +63,8 @@ describe.each(databaseKinds)('doctor --app with a DataSource on %s', (kind) => {
     const [first, ...others] = result.findings;
     expect(first).toMatchObject({ check: 'database', state: 'ok' });
     expect(others.at(-1)).toEqual({
-      ...{ check: 'precision', state: 'ok' },
+      check: 'precision',
+      state: 'ok',
       detail: 'source (TypeORM): IDs keep their digits: parcel.id',
     });
     expect(others.filter(({ check }) => check === 'precision')).toHaveLength(1);
@@ -96,7 +97,8 @@ describe.each(databaseKinds)('doctor --app with a DataSource on %s', (kind) => {
       code: 1,
       findings: [
         {
-          ...{ check: 'precision', state: 'fail' },
+          check: 'precision',
+          state: 'fail',
           detail: expect.stringMatching(
             /^default \(TypeORM\): parcel\.id: .* returns .* for the ID 9223372036854775807$/,
           ) as string,

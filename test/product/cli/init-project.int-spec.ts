@@ -108,8 +108,16 @@ export declare function workerTableMigration(): new () => MigrationInterface;
 function typeErrors(end: string): string[] {
   put({ 'stub.ts': STUB });
   const options: ts.CompilerOptions = {
-    ...{ strict: true, noEmit: true, noUnusedLocals: true, skipLibCheck: true, esModuleInterop: true, types: ['node'] },
-    ...{ target: ts.ScriptTarget.ES2022, experimentalDecorators: true, emitDecoratorMetadata: true, rootDir: '/' },
+    strict: true,
+    noEmit: true,
+    noUnusedLocals: true,
+    skipLibCheck: true,
+    esModuleInterop: true,
+    types: ['node'],
+    target: ts.ScriptTarget.ES2022,
+    experimentalDecorators: true,
+    emitDecoratorMetadata: true,
+    rootDir: '/',
     ...(end === ''
       ? { module: ts.ModuleKind.Preserve, moduleResolution: ts.ModuleResolutionKind.Bundler }
       : { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext }),

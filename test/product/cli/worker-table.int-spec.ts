@@ -257,7 +257,8 @@ describe.each(databaseKinds)('on %s', (kind) => {
       expect(await stateOf('other programs', ...elsewhere)).toBe(hasZone ? 'fail' : 'ok');
       const { code, stderr } = await run('next', ...elsewhere);
       expect({ code, isZone: stderr.includes("Set foreignTimeZone: '+00:00'") }).toEqual({
-        ...{ code: hasZone ? 1 : 0, isZone: hasZone },
+        code: hasZone ? 1 : 0,
+        isZone: hasZone,
       });
       // A shared table gets no rows.
       expect(await json('init', ...withOptions(shared))).toMatchObject({ rows: 6 });

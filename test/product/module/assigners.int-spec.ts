@@ -182,7 +182,10 @@ describe('A state file', () => {
   afterEach(() => drop());
 
   const options = (): Partial<SnowflakeModuleOptions> => ({
-    ...{ workerIdAssigner: 'static', workerId: 5, timeUnit: 'millisecond', timeStampLength: 45 },
+    workerIdAssigner: 'static',
+    workerId: 5,
+    timeUnit: 'millisecond',
+    timeStampLength: 45,
     stateFile: join(directory, 'state'),
   });
 

@@ -28,7 +28,9 @@ it('threads and processes of one machine issue different IDs without any configu
     const code = `require(${JSON.stringify(hook)});const source = ${JSON.stringify(script)};${script}`;
     const threadCode = `require(${JSON.stringify(hook)});${script}`;
     const output = execFileSync(process.execPath, ['--eval', code, threadCode], {
-      ...{ encoding: 'utf8', timeout: 100_000, maxBuffer: 2 ** 26 },
+      encoding: 'utf8',
+      timeout: 100_000,
+      maxBuffer: 2 ** 26,
     });
     return output.split('\n');
   };

@@ -164,7 +164,10 @@ describe('Entities of several services and DataSources', () => {
       errorCode: 'ENTITY_LINT',
       problems: [
         {
-          ...{ severity: 'error', entity: 'Visit', property: 'id', driver: 'mariadb' },
+          severity: 'error',
+          entity: 'Visit',
+          property: 'id',
+          driver: 'mariadb',
           problem: "no service fills the DataSource 'audit'",
           cure: expect.stringContaining("dataSource: 'audit'") as string,
         },
@@ -189,7 +192,8 @@ describe('Entities of several services and DataSources', () => {
     const options = { ...main.options, entities: [Visit], synchronize: true, migrations: [SaveVisit1795000000000] };
     const raindrop = RaindropModule.forRoot(OPTIONS);
     await expect(startApp([typeorm({ ...options, migrationsRun: true }), raindrop])).rejects.toMatchObject({
-      ...{ errorCode: 'SNOWFLAKE_NOT_ASSIGNED', why: 'unattached' },
+      errorCode: 'SNOWFLAKE_NOT_ASSIGNED',
+      why: 'unattached',
       message: expect.stringMatching(/migrationsRun.*app\.get\(DataSource\)\.runMigrations\(\)/) as string,
     });
     const app = await startApp([typeorm(options), raindrop]);

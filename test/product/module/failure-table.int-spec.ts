@@ -12,8 +12,16 @@ import { leaseStatus } from '../../support/module/lease-status.js';
 /** One row of an hour layout: IDs come in small blocks, each of which is a write. */
 const HOURS: SnowflakeModuleOptions = {
   ...OPTIONS,
-  ...{ timeUnit: 'hour', timeStampLength: 40, workIdLength: 3, serviceMaxWorkId: 1, minLifetimeDays: 1 },
-  ...{ heartbeatIntervalMs: 100, opTimeoutMs: 500, leaseMs: 5_000, graceMs: 0, horizonMs: 5_000 },
+  timeUnit: 'hour',
+  timeStampLength: 40,
+  workIdLength: 3,
+  serviceMaxWorkId: 1,
+  minLifetimeDays: 1,
+  heartbeatIntervalMs: 100,
+  opTimeoutMs: 500,
+  leaseMs: 5_000,
+  graceMs: 0,
+  horizonMs: 5_000,
 };
 /** In the last seconds of a tick its grants lie in the next one: an hour ends too often to count them. */
 const DAYS: SnowflakeModuleOptions = { ...HOURS, timeUnit: 'day' };

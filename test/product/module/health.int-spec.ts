@@ -77,9 +77,16 @@ describe.each(databaseKinds)('RaindropHealthIndicator on %s', (kind) => {
     const workerId = ids.workerId!;
     expect(await health.check()).toEqual({
       status: 'up',
-      ...{ service: 'default', state: 'held', workerId, lane: 0, leaseLeftMs: expect.any(Number) as number },
-      ...{ clockOffsetMs: expect.any(Number) as number, daysLeft: leaseStatus(ids).daysLeft, saturation: null },
-      ...{ issued: 0, lastError: null },
+      service: 'default',
+      state: 'held',
+      workerId,
+      lane: 0,
+      leaseLeftMs: expect.any(Number) as number,
+      clockOffsetMs: expect.any(Number) as number,
+      daysLeft: leaseStatus(ids).daysLeft,
+      saturation: null,
+      issued: 0,
+      lastError: null,
     });
 
     const lost = next(ids, 'lease-lost');
@@ -102,7 +109,10 @@ describe.each(databaseKinds)('RaindropHealthIndicator on %s', (kind) => {
     await query('UPDATE soc_raindrop_worker SET del_flag = 1');
     await allTaken;
     expect(await health.check()).toMatchObject({
-      ...{ status: 'down', state: 'lost', reason: 'LEASE_LOST', lastError: 'NO_FREE_WORKER' },
+      status: 'down',
+      state: 'lost',
+      reason: 'LEASE_LOST',
+      lastError: 'NO_FREE_WORKER',
     });
     await app.close();
   });
@@ -113,7 +123,9 @@ describe.each(databaseKinds)('RaindropHealthIndicator on %s', (kind) => {
     await query('ALTER TABLE soc_raindrop_worker_state RENAME TO elsewhere');
     await failing;
     expect(await health.check()).toMatchObject({
-      ...{ status: 'degraded', state: 'held', lastError: 'STORE_UNAVAILABLE' },
+      status: 'degraded',
+      state: 'held',
+      lastError: 'STORE_UNAVAILABLE',
       reason: 'renewals fail: STORE_UNAVAILABLE',
     });
     await query('ALTER TABLE elsewhere RENAME TO soc_raindrop_worker_state');
@@ -189,7 +201,9 @@ describe('RaindropHealthIndicator of a worker id given by hand', () => {
     expect(await running.health.check()).toMatchObject({ status: 'up', daysLeft: 366 });
     at('2093-12-31');
     expect(await running.health.check()).toMatchObject({
-      ...{ status: 'degraded', daysLeft: 19, reason: 'the layout expires in 19 days' },
+      status: 'degraded',
+      daysLeft: 19,
+      reason: 'the layout expires in 19 days',
     });
   });
 

@@ -36,13 +36,11 @@ describe('A DataSource with manualInitialization', () => {
     const looks: string[] = [];
     const nothing = (): void => undefined;
     const logger = {
-      ...{
-        logQueryError: nothing,
-        logQuerySlow: nothing,
-        logSchemaBuild: nothing,
-        logMigration: nothing,
-        log: nothing,
-      },
+      logQueryError: nothing,
+      logQuerySlow: nothing,
+      logSchemaBuild: nothing,
+      logMigration: nothing,
+      log: nothing,
       logQuery: (sql: string) => void (sql.includes('pragma_table_info(t.value) AS c') && looks.push(sql)),
     };
     const options = { ...database.options, entities: [Parcel], logger };

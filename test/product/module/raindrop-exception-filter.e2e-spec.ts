@@ -32,7 +32,11 @@ const errors: Readonly<Record<string, () => Error>> = {
   repeat: () => new ShortIdRepeatError(60, 4_001),
   remote: () =>
     new RemoteIdsRefusedError('http://127.0.0.1', {
-      ...{ status: 429, errorCode: 'RATE_LIMITED', detail: 'later', retryable: true, retryAfterMs: 12_000 },
+      status: 429,
+      errorCode: 'RATE_LIMITED',
+      detail: 'later',
+      retryable: true,
+      retryAfterMs: 12_000,
     }),
   unsafe: () => new UnsafeIntegerError(null),
   other: () => new TypeError(SECRET),
@@ -111,7 +115,9 @@ describe.each(platforms)('RaindropExceptionFilter on %s', (_, adapter) => {
   ])('answers %s with %d and says what is wrong', async (how, status, title, errorCode) => {
     const detail = errors[how]!().message;
     expect(await get(`/fail/${how}`)).toEqual({
-      ...{ status, type: 'application/problem+json; charset=utf-8', retryAfter: null },
+      status,
+      type: 'application/problem+json; charset=utf-8',
+      retryAfter: null,
       body: { type: 'about:blank', title, status, detail, errorCode, retryable: false },
     });
   });
@@ -124,10 +130,15 @@ describe.each(platforms)('RaindropExceptionFilter on %s', (_, adapter) => {
   ])('answers %s with 503, when to come again, and no words of a driver', async (how, errorCode, retryAfter) => {
     const answer = await get(`/fail/${how}`);
     expect(answer).toEqual({
-      ...{ status: 503, type: 'application/problem+json; charset=utf-8' },
+      status: 503,
+      type: 'application/problem+json; charset=utf-8',
       retryAfter: expect.stringMatching(retryAfter) as string,
       body: {
-        ...{ type: 'about:blank', title: 'Service Unavailable', status: 503, errorCode, retryable: true },
+        type: 'about:blank',
+        title: 'Service Unavailable',
+        status: 503,
+        errorCode,
+        retryable: true,
         detail: 'No ID can be issued right now. Try again in a moment.',
       },
     });
@@ -206,7 +217,9 @@ describe('In other contexts', () => {
       [
         'exception',
         {
-          ...{ status: 'error', errorCode: 'STORE_UNAVAILABLE', retryable: true },
+          status: 'error',
+          errorCode: 'STORE_UNAVAILABLE',
+          retryable: true,
           message: 'No ID can be issued right now. Try again in a moment.',
         },
       ],

@@ -22,7 +22,10 @@ describe('A wrong password', () => {
     account = await limitedAccount('mariadb', mariadb.options as ServerOptions, SECRET);
     const error = await failure({ ...account.options, password: 'wrong' });
     expect(error).toMatchObject({
-      ...{ errorCode: 'DATABASE_REFUSED', refusal: 'account', driverCode: 'ER_ACCESS_DENIED_ERROR', retryable: false },
+      errorCode: 'DATABASE_REFUSED',
+      refusal: 'account',
+      driverCode: 'ER_ACCESS_DENIED_ERROR',
+      retryable: false,
     });
   });
 
@@ -38,7 +41,10 @@ describe('A wrong password', () => {
     await server.restart();
 
     expect(await failure({ ...limited, password: 'wrong' })).toMatchObject({
-      ...{ errorCode: 'DATABASE_REFUSED', refusal: 'account', driverCode: '28P01', retryable: false },
+      errorCode: 'DATABASE_REFUSED',
+      refusal: 'account',
+      driverCode: '28P01',
+      retryable: false,
     });
     expect(await failure(limited)).toMatchObject({ errorCode: 'TABLE_MISSING' });
   });

@@ -34,8 +34,12 @@ describe('Two forks that were given the same worker id by hand', () => {
     const { crew } = fixture;
     const options = {
       // Ticks of a day: however long one takes to start, both count in the same.
-      ...{ ...OPTIONS, timeUnit: 'day' as const, timeStampLength: 17 },
-      ...{ workerIdAssigner: 'static' as const, workerId: 7, restartWaitMs: false as const },
+      ...OPTIONS,
+      timeUnit: 'day' as const,
+      timeStampLength: 17,
+      workerIdAssigner: 'static' as const,
+      workerId: 7,
+      restartWaitMs: false as const,
     };
     for (const setup of [fixture.setup({ options }), fixture.setup({ options })]) crew.fork({ setup });
     await crew.ready(2);

@@ -34,8 +34,15 @@ setInterval(() => undefined, 60_000);
 
 const CONFIG = {
   compilerOptions: {
-    ...{ target: 'ES2022', module: 'nodenext', types: ['node'], strict: true, skipLibCheck: true },
-    ...{ experimentalDecorators: true, emitDecoratorMetadata: true, rootDir: 'src', outDir: 'dist' },
+    target: 'ES2022',
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    skipLibCheck: true,
+    experimentalDecorators: true,
+    emitDecoratorMetadata: true,
+    rootDir: 'src',
+    outDir: 'dist',
   },
   include: ['src'],
 };

@@ -33,8 +33,12 @@ const { systemPorts } = load(resolve(libs, 'node/dist/system/system-ports.js'));
 const resolved = resolveLayout(
   {
     // Ticks of a day: however late one of the processes starts, all of them issue in one and the same.
-    ...{ timeUnit: 'day', startTimeStamp: '2026-01-01', timeStampLength: 17 },
-    ...{ workIdLength: 5, endBitsLength: 1, serviceMaxWorkId: 3 },
+    timeUnit: 'day',
+    startTimeStamp: '2026-01-01',
+    timeStampLength: 17,
+    workIdLength: 5,
+    endBitsLength: 1,
+    serviceMaxWorkId: 3,
   },
   Date.now(),
 );

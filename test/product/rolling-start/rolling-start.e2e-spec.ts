@@ -24,7 +24,10 @@ describe.each(databaseKinds)('processes of two releases that start together on a
   // The control: each names its own default, so nothing is chosen from the table.
   it('are not both let in where each takes its own and could repeat the other’s IDs', async () => {
     const answers = await runTogether(['this release', 'a later release'], (release) => ({
-      ...{ ...unnamed(), startTimeStamp: '2026-01-01', timeStampLength: 33, endBitsLength: 1 },
+      ...unnamed(),
+      startTimeStamp: '2026-01-01',
+      timeStampLength: 33,
+      endBitsLength: 1,
       workIdLength: release === 'this release' ? 10 : 9,
     }));
     expect(answers.map(({ errorCode }) => errorCode)).toContain('LAYOUT_CONFLICT');

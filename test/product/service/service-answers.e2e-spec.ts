@@ -117,7 +117,9 @@ describe('The service', () => {
   it('advises layouts for needs, and names every need that is none', async () => {
     const advise = (body: unknown): Promise<Response> =>
       fetch(`${service.url}/v1/layouts/advice`, {
-        ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
       });
     const advice = (await (await advise({ processes: 50, idsPerSecond: 2_000, years: 30 })).json()) as unknown[];
     expect(advice).toHaveLength(3);
@@ -136,7 +138,9 @@ describe('The service', () => {
     const { status, json } = await get('/v1/status');
     expect(status).toBe(200);
     expect(json).toEqual({
-      ...{ state: 'held', assigner: 'database', guarantee: 'reserved' },
+      state: 'held',
+      assigner: 'database',
+      guarantee: 'reserved',
       layout: expect.objectContaining({
         fingerprint: ids.layout.fingerprint,
         workers: { min: 5, max: 9, count: 5 },
@@ -152,10 +156,13 @@ describe('The service', () => {
     });
     const { lease } = json as { lease: { leftMs: number; renewals: number } };
     expect(lease).toEqual({
-      ...{ leftMs: expect.any(Number) as number, clockOffsetMs: expect.any(Number) as number },
+      leftMs: expect.any(Number) as number,
+      clockOffsetMs: expect.any(Number) as number,
       // On a busy machine the lease has been renewed by now.
       renewalMs: lease.renewals === 0 ? null : (expect.any(Number) as number),
-      ...{ renewals: expect.any(Number) as number, failures: 0, lastErrorCode: null },
+      renewals: expect.any(Number) as number,
+      failures: 0,
+      lastErrorCode: null,
     });
     expect(lease.leftMs).toBeGreaterThan(0);
   });

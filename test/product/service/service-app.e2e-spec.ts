@@ -120,7 +120,10 @@ describe('The service', () => {
         sequence: expect.any(Number) as number,
         endBits: 0,
         fields: app.get(IdService).layout.fields.map(({ name, role, bits, shift }) => ({
-          ...{ name, role, bits, shift },
+          name,
+          role,
+          bits,
+          shift,
           value: Number((BigInt(second!) >> BigInt(shift)) & ((1n << BigInt(bits)) - 1n)),
         })),
         layout: app.get(IdService).layout.fingerprint,

@@ -10,7 +10,8 @@ async function soak(): Promise<void> {
   }
   const report = await fireAtServiceAlone({
     seconds: [seconds * 0.3, seconds * 0.2, seconds * 0.5],
-    ...{ leaseMs: MINUTE_S * 1_000, until: 'served' },
+    leaseMs: MINUTE_S * 1_000,
+    until: 'served',
   });
   console.log(JSON.stringify({ ...report, repeated: report.repeated.map(String) }, undefined, 2));
   const problem = problemIn(report);

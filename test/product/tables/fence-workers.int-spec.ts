@@ -8,9 +8,18 @@ import { type SnowflakeModuleOptions, type IdService, openIdService, fenceWorker
 /** A lease so short that a test can wait for its end. */
 const LEASE: SnowflakeModuleOptions = {
   ...OPTIONS,
-  ...{ timeUnit: 'millisecond', timeStampLength: 41, workIdLength: 3, serviceMaxWorkId: 1, minLifetimeDays: 1 },
-  ...{ heartbeatIntervalMs: 200, opTimeoutMs: 2_000, leaseMs: 2_500, horizonMs: 2_500, maxClockSkewMs: 1_000 },
-  ...{ graceMs: 500, waitForWorkerMs: 60_000 },
+  timeUnit: 'millisecond',
+  timeStampLength: 41,
+  workIdLength: 3,
+  serviceMaxWorkId: 1,
+  minLifetimeDays: 1,
+  heartbeatIntervalMs: 200,
+  opTimeoutMs: 2_000,
+  leaseMs: 2_500,
+  horizonMs: 2_500,
+  maxClockSkewMs: 1_000,
+  graceMs: 500,
+  waitForWorkerMs: 60_000,
 };
 
 /** How long a fence bars at least, and at most: the horizon and the skew, and the whole reach. */

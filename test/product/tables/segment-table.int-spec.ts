@@ -113,8 +113,13 @@ describe.each(kindsInTurn(__filename))('on %s the table', (kind) => {
       const texts = Object.fromEntries(Object.entries(row!).map(([column, value]) => [column, String(value)]));
       expect(texts).toEqual({
         ...own,
-        ...{ max_id: '0', step: '1000', max_limit_id: '0', description: '', epoch: '0' },
-        ...{ create_time: expect.stringMatching(/\d/) as string, update_time: expect.stringMatching(/\d/) as string },
+        max_id: '0',
+        step: '1000',
+        max_limit_id: '0',
+        description: '',
+        epoch: '0',
+        create_time: expect.stringMatching(/\d/) as string,
+        update_time: expect.stringMatching(/\d/) as string,
       });
     });
   });

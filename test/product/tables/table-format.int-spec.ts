@@ -21,7 +21,11 @@ describe.each(databaseKinds)('Tables of %s that a later release has changed', (k
     await admin.query(`UPDATE ${state} SET format = ${LATER_FORMAT}`);
   };
   const refused = (table: string): object => ({
-    ...{ errorCode: 'TABLE_FORMAT', retryable: false, table, format: LATER_FORMAT, known: 1 },
+    errorCode: 'TABLE_FORMAT',
+    retryable: false,
+    table,
+    format: LATER_FORMAT,
+    known: 1,
     message: expect.stringContaining('Update Raindrop in this process.') as string,
   });
 

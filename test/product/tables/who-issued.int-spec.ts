@@ -12,9 +12,18 @@ import { jsonHere, raindropHere } from '../cli/cli-in-process.js';
 
 /** One worker id. */
 const OPTIONS = {
-  ...{ startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 5, endBitsLength: 1 },
-  ...{ serviceMinWorkId: 1, serviceMaxWorkId: 1, waitForWorkerMs: 60_000 },
-  ...{ heartbeatIntervalMs: 100, opTimeoutMs: 10_000, leaseMs: 15_000, graceMs: 0, horizonMs: 15_000 },
+  startTimeStamp: '2026-01-01',
+  timeStampLength: 33,
+  workIdLength: 5,
+  endBitsLength: 1,
+  serviceMinWorkId: 1,
+  serviceMaxWorkId: 1,
+  waitForWorkerMs: 60_000,
+  heartbeatIntervalMs: 100,
+  opTimeoutMs: 10_000,
+  leaseMs: 15_000,
+  graceMs: 0,
+  horizonMs: 15_000,
 } as const;
 /** A lease that ends soon, and a grant that the next process soon outlives. */
 const SHORT_LEASE = { opTimeoutMs: 2_500, leaseMs: 3_000, horizonMs: 3_000, maxClockSkewMs: 500 };

@@ -34,7 +34,10 @@ describe.each(databaseKinds)('on %s the table of starts', (kind) => {
 
   it('is missing with an error that carries the statements, when it may not be created', async () => {
     await expect(next({ autoCreateTable: false })).rejects.toMatchObject({
-      ...{ errorCode: 'TABLE_MISSING', retryable: false, table: TABLE, sql: workerNodeTableSql(type()) },
+      errorCode: 'TABLE_MISSING',
+      retryable: false,
+      table: TABLE,
+      sql: workerNodeTableSql(type()),
       message: expect.stringMatching(
         /autoCreateTable is false.*workerNodeTableSql\(\).*workerNodeTableMigration\(\)/,
       ) as string,
@@ -44,7 +47,8 @@ describe.each(databaseKinds)('on %s the table of starts', (kind) => {
   it("is not touched when it is somebody else's", async () => {
     await admin.query(`CREATE TABLE ${TABLE} (id int PRIMARY KEY, port varchar(9))`);
     await expect(next()).rejects.toMatchObject({
-      ...{ errorCode: 'NOT_OUR_TABLE', retryable: false },
+      errorCode: 'NOT_OUR_TABLE',
+      retryable: false,
       message: expect.stringContaining('it lacks host_name, type, launch_date') as string,
     });
   });
@@ -81,7 +85,9 @@ describe.each(databaseKinds)('on %s the table of starts', (kind) => {
     await next();
     if (kind === 'postgres') await admin.query(`GRANT SELECT ON ${TABLE} TO ${account.options.username}`);
     await expect(openDisposable(account.options).acquire(request)).rejects.toMatchObject({
-      ...{ errorCode: 'DATABASE_REFUSED', refusal: 'rights', retryable: false },
+      errorCode: 'DATABASE_REFUSED',
+      refusal: 'rights',
+      retryable: false,
     });
     await database.drop();
     await account.drop();

@@ -15,7 +15,8 @@ const SMALL = '--only workers --pace 4 --seed 7 --processes 3 --workers 2';
 /** The command as `npm run chaos` runs it, without the build. */
 async function report(args: string, directory: string): Promise<ChaosReport & Pick<Exit, 'code'>> {
   const { code, answer } = await runForJson<ChaosReport>(CHAOS, [...args.split(' '), '--json'], {
-    ...{ environment: { TMPDIR: directory }, withinMs: 600_000 },
+    environment: { TMPDIR: directory },
+    withinMs: 600_000,
   });
   return { code, ...answer };
 }

@@ -85,8 +85,16 @@ describe.each(['mariadb', 'postgres'] as const)('A fault proxy before %s', (kind
     await takeRow(admin, 1, 'thief');
     proxy.nextWrite({ kind: 'unanswered', afterMs: 0 });
     const write = client.write({
-      ...{ id: 1, expected: { version: row!.version, token: row!.token }, token: 'mine', odometers: row!.odometers },
-      ...{ holder: 'test', layout: '', lane: 0, code: 'test', timeUnit: 1, leaseMs: 60_000 },
+      id: 1,
+      expected: { version: row!.version, token: row!.token },
+      token: 'mine',
+      odometers: row!.odometers,
+      holder: 'test',
+      layout: '',
+      lane: 0,
+      code: 'test',
+      timeUnit: 1,
+      leaseMs: 60_000,
     });
     await expect(write).rejects.toThrow();
     expect(await token()).toBe('thief');

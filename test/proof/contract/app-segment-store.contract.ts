@@ -137,10 +137,17 @@ export function describeAppSegmentStore(name: string, make: () => Promise<AppSeg
       await store.registerApp(9, '', '');
       await bench.remove(9, 5);
       await expect(store.source(9, 5).reserve({ above: 0n })).rejects.toMatchObject({
-        ...{ errorCode: 'UNKNOWN_SHARD', legacyCode: -3, app: 9, shard: 5, retryable: false },
+        errorCode: 'UNKNOWN_SHARD',
+        legacyCode: -3,
+        app: 9,
+        shard: 5,
+        retryable: false,
       });
       await expect(store.source(8, 5).reserve({ above: 0n })).rejects.toMatchObject({
-        ...{ errorCode: 'UNKNOWN_APP', legacyCode: -2, app: 8, retryable: false },
+        errorCode: 'UNKNOWN_APP',
+        legacyCode: -2,
+        app: 8,
+        retryable: false,
       });
       const source = store.source(9, 6);
       await source.reserve({ above: 0n });

@@ -15,7 +15,11 @@ const BEGAN_MS = Date.parse('2026-03-01T12:00:00.000Z');
 
 /** A three hundredth of the defaults, or nearly: the shortest heartbeat is longer than that. */
 const LEASE: LeaseOptions = {
-  ...{ heartbeatIntervalMs: 100, opTimeoutMs: 10, leaseMs: 200, horizonMs: 217, maxClockSkewMs: 100 },
+  heartbeatIntervalMs: 100,
+  opTimeoutMs: 10,
+  leaseMs: 200,
+  horizonMs: 217,
+  maxClockSkewMs: 100,
   waitForWorkerMs: 1_000,
 };
 const RESOLVED = resolveLeaseOptions(LEASE);
@@ -173,8 +177,19 @@ export class World {
     const servedSinceBackup = new Set(this.servedSinceBackup);
     const issued = this.issued.copy();
     return {
-      ...{ nowMs, errors, primary, former, replica, backup, servedSinceBackup },
-      ...{ latestMs, mustFence, starts, failovers, servers, issued },
+      nowMs,
+      errors,
+      primary,
+      former,
+      replica,
+      backup,
+      servedSinceBackup,
+      latestMs,
+      mustFence,
+      starts,
+      failovers,
+      servers,
+      issued,
     };
   }
 
@@ -308,8 +323,11 @@ export class World {
     // Nothing tells a table that was never used from one that has lost everything.
     if (this.database.table.layouts.size > 0) this.replica = this.database.snapshot();
     const bench = new KeeperBench({
-      ...{ database: this.database, seed: ++this.starts, wall: this.wallOf(host) },
-      ...{ resolved: LAYOUTS[layoutName], lease: LEASE },
+      database: this.database,
+      seed: ++this.starts,
+      wall: this.wallOf(host),
+      resolved: LAYOUTS[layoutName],
+      lease: LEASE,
       makeStore: ({ table, time }, process) => new SqlLikeStore(table, process, time, REACH_MS),
     });
     let isOver = false;

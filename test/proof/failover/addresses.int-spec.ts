@@ -39,8 +39,12 @@ const ENGINES = [
 
 /** A session of the server may be 4 s old. */
 const SHORT: LeaseOptions = {
-  ...{ heartbeatIntervalMs: 150, leaseMs: 4_000, horizonMs: 4_000, graceMs: 4_000 },
-  ...{ opTimeoutMs: 1_000, maxClockSkewMs: 1_000 },
+  heartbeatIntervalMs: 150,
+  leaseMs: 4_000,
+  horizonMs: 4_000,
+  graceMs: 4_000,
+  opTimeoutMs: 1_000,
+  maxClockSkewMs: 1_000,
 };
 
 const ORDINARY: LeaseOptions = { heartbeatIntervalMs: 1_000, opTimeoutMs: 2_000, leaseMs: 30_000 };

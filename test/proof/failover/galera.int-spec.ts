@@ -26,7 +26,9 @@ describe('A Galera cluster', () => {
   const stores: { close(): Promise<void> }[] = [];
 
   const at = ({ port }: PrivateServer): DatabaseSettings & { type: 'mariadb' } => ({
-    ...{ host: '127.0.0.1', port, ...PAIR_ACCOUNTS.mariadb },
+    host: '127.0.0.1',
+    port,
+    ...PAIR_ACCOUNTS.mariadb,
   });
 
   const opened = <Store extends { close(): Promise<void> }>(store: Store): Store => {
@@ -84,8 +86,16 @@ describe('A Galera cluster', () => {
     const { row } = await late.readRow(2);
     const taking = async (): Promise<boolean> =>
       late.write({
-        ...{ id: 2, expected: { version: row!.version, token: row!.token }, token: 'late', odometers: row!.odometers },
-        ...{ holder: 'test', layout: '', lane: 0, code: 'test', timeUnit: 1, leaseMs: 60_000 },
+        id: 2,
+        expected: { version: row!.version, token: row!.token },
+        token: 'late',
+        odometers: row!.odometers,
+        holder: 'test',
+        layout: '',
+        lane: 0,
+        code: 'test',
+        timeUnit: 1,
+        leaseMs: 60_000,
       });
     await whileItLags(async (goOn) => {
       expect(await takeRow(writer, 2, 'two')).toBe(true);

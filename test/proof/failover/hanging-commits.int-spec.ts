@@ -71,14 +71,20 @@ describe.each(ENGINES)('Commits that hang on $type', (engine) => {
   };
 
   const optionsOf = (username: string): { type: 'postgres' | 'mariadb' } & Record<string, unknown> => ({
-    ...{ type: engine.type, host: '127.0.0.1', port: server.port },
-    ...{ ...engine.account, username },
+    type: engine.type,
+    host: '127.0.0.1',
+    port: server.port,
+    ...engine.account,
+    username,
   });
 
   const openService = async (username: string, hosts = ['127.0.0.1']): Promise<IdService> => {
     const service = await openIdService({
       dbConfig: hosts.map((host) => ({ ...optionsOf(username), host })),
-      ...{ heartbeatIntervalMs: 300, opTimeoutMs: 500, leaseMs: 2_000, graceMs: 500 },
+      heartbeatIntervalMs: 300,
+      opTimeoutMs: 500,
+      leaseMs: 2_000,
+      graceMs: 500,
       logger: { log() {}, warn() {}, error() {} },
     });
     open.push(service);

@@ -17,8 +17,12 @@ export interface OldPrimaryOutcome extends Repeats {
 
 /** Sessions may be 4 s old; who waits at the successor begins after 12 s. */
 const LEASE: LeaseOptions = {
-  ...{ heartbeatIntervalMs: 150, leaseMs: 4_000, horizonMs: 4_000, graceMs: 4_000 },
-  ...{ opTimeoutMs: 1_000, maxClockSkewMs: 1_000 },
+  heartbeatIntervalMs: 150,
+  leaseMs: 4_000,
+  horizonMs: 4_000,
+  graceMs: 4_000,
+  opTimeoutMs: 1_000,
+  maxClockSkewMs: 1_000,
 };
 
 const HOLDERS = 3;
@@ -36,7 +40,13 @@ export async function runOldPrimary(engine: PairKind, sessionAgeBeyondMs = 0): P
   const [pair, main, side] = await Promise.all([startPair(engine), TcpSwitch.atFreePort(), TcpSwitch.atFreePort()]);
   const start = (name: string, { port }: TcpSwitch): Issuer =>
     new Issuer({
-      ...{ name, engine, port, workers: HOLDERS, lease: LEASE, marker: true, sessionAgeBeyondMs },
+      name,
+      engine,
+      port,
+      workers: HOLDERS,
+      lease: LEASE,
+      marker: true,
+      sessionAgeBeyondMs,
       idsFile: join(directory, name),
     });
   const holders = Array.from({ length: HOLDERS }, (_, index) => start(`holder-${index + 1}`, main));

@@ -115,8 +115,16 @@ describe.each(ENGINES)('A worker table on $engine', ({ start, account, grants })
     await pair.promote();
     const after = await prepared(pair.primary);
     const write: WorkerWrite = {
-      ...{ id: 1, expected: { version: row!.version, token: row!.token }, token: 'a1', odometers: row!.odometers },
-      ...{ holder: 'test', layout: '', lane: 0, code: 'test', timeUnit: 1, leaseMs: 60_000 },
+      id: 1,
+      expected: { version: row!.version, token: row!.token },
+      token: 'a1',
+      odometers: row!.odometers,
+      holder: 'test',
+      layout: '',
+      lane: 0,
+      code: 'test',
+      timeUnit: 1,
+      leaseMs: 60_000,
     };
     // What the first store has read is of the server before.
     guardOf(after).believed = guardOf(before).believed;

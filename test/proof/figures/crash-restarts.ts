@@ -28,8 +28,11 @@ const LAYOUTS: readonly { readonly title: string; readonly options: () => Snowfl
     // Blocks of 1,024: half of one is used, and renewed, before every second crash.
     title: 'one hour tick of 2^20 IDs',
     options: () => ({
-      ...{ timeUnit: 'hour', startTimeStamp: '2026-01-01', timeStampLength: 27 },
-      ...{ workIdLength: 10, endBitsLength: 5 },
+      timeUnit: 'hour',
+      startTimeStamp: '2026-01-01',
+      timeStampLength: 27,
+      workIdLength: 10,
+      endBitsLength: 5,
     }),
   },
 ];

@@ -48,16 +48,22 @@ function segmentRow({ answer, command, exitCode }: SegmentRun): ProofRow {
   const count = (value: number): string => value.toLocaleString('en-US');
   const found = `${count(duplicates)} of ${count(numbers)} twice; ${count(lost)} lost, ${count(unexplained)} without a reason`;
   return {
-    ...{ what: `segments on ${db}${besideWhat(beside)}`, target: 'no number twice, none lost without a reason' },
-    ...{ measured: [found, ...failures].join('; '), ok: exitCode === 0, command },
+    what: `segments on ${db}${besideWhat(beside)}`,
+    target: 'no number twice, none lost without a reason',
+    measured: [found, ...failures].join('; '),
+    ok: exitCode === 0,
+    command,
   };
 }
 
 function brokenRow({ answer, command, exitCode }: SegmentRun): ProofRow {
   const found = Object.entries(answer.found).map(([fault, count]) => `${fault}: ${count.toLocaleString('en-US')}`);
   return {
-    ...{ what: `segments on ${answer.db} without four safeguards (control)`, target: 'found, each of them' },
-    ...{ measured: [found.join(', '), ...answer.failures].join('; '), ok: exitCode === 0, command },
+    what: `segments on ${answer.db} without four safeguards (control)`,
+    target: 'found, each of them',
+    measured: [found.join(', '), ...answer.failures].join('; '),
+    ok: exitCode === 0,
+    command,
   };
 }
 

@@ -38,9 +38,11 @@ function rowOf({ answer, command, exitCode }: Run): ProofRow {
     `${repeated.toLocaleString('en-US')} of ${of.toLocaleString('en-US')}`;
   const numbers = control ? [] : [`${twice(segmentRepeats, segmentNumbers)} numbers from segments`];
   return {
-    ...{ what: `${engine}${control ? ' (control)' : ''}`, target: control ? 'some IDs twice' : 'nothing twice' },
+    what: `${engine}${control ? ' (control)' : ''}`,
+    target: control ? 'some IDs twice' : 'nothing twice',
     measured: [`${twice(repeats, ids)} IDs twice`, ...numbers, ...failures].join('; '),
-    ...{ ok: exitCode === 0, command },
+    ok: exitCode === 0,
+    command,
   };
 }
 

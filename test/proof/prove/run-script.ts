@@ -23,7 +23,9 @@ export async function runScript<T>(script: string, file: string, args: readonly 
   process.stderr.write(`\n== ${command}\n`);
   const began = performance.now();
   const { code, answer } = await runForJson<T>(file, [...args, '--json'], {
-    ...{ cwd: root, stdio: ['ignore', 'pipe', 'inherit'], withinMs: DAY_MS },
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    withinMs: DAY_MS,
   });
   return { answer, exitCode: code, seconds: Math.round((performance.now() - began) / 1_000), command };
 }

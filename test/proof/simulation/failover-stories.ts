@@ -35,10 +35,7 @@ export function failoverStories(
   const failover = (
     lackMs: number,
     more: { livesOn?: boolean; to?: Failover['to']; forgetsLayouts?: boolean } = {},
-  ): Action => ({
-    ...{ kind: 'failover', to: random.below(3), lackMs: Math.round(lackMs), livesOn: false },
-    ...more,
-  });
+  ): Action => ({ kind: 'failover', to: random.below(3), lackMs: Math.round(lackMs), livesOn: false, ...more });
   /** A start that meets no trouble. */
   const quietly = (process: number): Action => {
     const { seed, turnClock } = start(process, 0) as Extract<Action, { readonly kind: 'start' }>;

@@ -76,15 +76,36 @@ const EVENTS: Readonly<Record<Family, Readonly<Partial<Record<Event, number>>>>>
   // What a database forgets only clocks can tell: they are right here, as the documentation demands.
   'lost-commits': { ...ALWAYS, restore: 12, 'late answer': 8, 'forgotten renewals': 12 },
   failovers: {
-    ...{ ...ALWAYS, kill: 12, fault: 15, suspend: 6, failover: 3, stray: 6, reconnect: 6, restore: 2 },
-    ...{ 'late answer': 2, 'forgotten renewals': 6, 'old primary': 2, 'borrowed at the old primary': 6 },
-    ...{ 'expired at the old primary': 4, 'same term again': 5, 'lost while waiting': 2, 'lost while vouching': 2 },
+    ...ALWAYS,
+    kill: 12,
+    fault: 15,
+    suspend: 6,
+    failover: 3,
+    stray: 6,
+    reconnect: 6,
+    restore: 2,
+    'late answer': 2,
+    'forgotten renewals': 6,
+    'old primary': 2,
+    'borrowed at the old primary': 6,
+    'expired at the old primary': 4,
+    'same term again': 5,
+    'lost while waiting': 2,
+    'lost while vouching': 2,
     'lost layout': 2,
   },
   restores: {
-    ...{ ...ALWAYS, kill: 12, fault: 15, suspend: 3, failover: 1, stray: 2, reconnect: 4 },
-    ...{ 'restored backup': 6, 'another layout since the backup': 3 },
-    ...{ 'former primary again': 3, 'fenced amid failovers': 3 },
+    ...ALWAYS,
+    kill: 12,
+    fault: 15,
+    suspend: 3,
+    failover: 1,
+    stray: 2,
+    reconnect: 4,
+    'restored backup': 6,
+    'another layout since the backup': 3,
+    'former primary again': 3,
+    'fenced amid failovers': 3,
   },
 };
 
@@ -246,7 +267,12 @@ class Planner {
     const layout = past.chance(0.7) ? 0 : 1;
     const stepMs = Math.max(1, Math.ceil(forMs / past.pick([1, 5, 20, 100])));
     const job = (laterMs = 0): Action => ({
-      ...{ kind: 'backfill', layout, seed: past.bits(), forMs, stepMs, faults },
+      kind: 'backfill',
+      layout,
+      seed: past.bits(),
+      forMs,
+      stepMs,
+      faults,
       // The same stretch, as seen from later.
       agoMs: agoMs + laterMs,
     });

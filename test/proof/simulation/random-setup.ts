@@ -52,8 +52,12 @@ const LEASES = [
 
 /** Much more is reserved than a lease lasts. */
 const FURTHEST_AHEAD = {
-  ...{ heartbeatIntervalMs: 2_000, leaseMs: 8_000, horizonMs: 68_000, graceMs: 0 },
-  ...{ opTimeoutMs: 500, maxClockSkewMs: 500 },
+  heartbeatIntervalMs: 2_000,
+  leaseMs: 8_000,
+  horizonMs: 68_000,
+  graceMs: 0,
+  opTimeoutMs: 500,
+  maxClockSkewMs: 500,
 };
 
 /** What failovers are tried with besides: no grace, skews of all sizes. */
@@ -97,7 +101,10 @@ function restoreSetup(random: SeededRandom): Setup {
   const shiftMs = unitMs * Math.ceil((reachMs + 2 * (otherLease.leaseMs ?? 0)) / unitMs);
   const second = { ...first, epochShiftMs: random.chance(0.75) ? -shiftMs : shiftMs };
   return {
-    ...{ ...others, family: 'restores', lease, otherLease },
+    ...others,
+    family: 'restores',
+    lease,
+    otherLease,
     lossMs: Math.max(others.lossMs, lease.leaseMs ?? 0),
     ...(isCoarse && { generator: generatorOf(true, random) }),
     layouts: random.chance(0.7) ? [first, second] : [first],

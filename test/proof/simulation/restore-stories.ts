@@ -90,20 +90,24 @@ export function restoreStories(
   };
 
   const fencing = (more: Partial<Fencing> = {}): Fencing => ({
-    ...{ services: services(), ...wrongClocks(), layout: layout() },
-    ...{ ifAhead: random.pick(['wait', 'state', 'state']), statesLayout: random.chance(0.3), ...more },
+    services: services(),
+    ...wrongClocks(),
+    layout: layout(),
+    ifAhead: random.pick(['wait', 'state', 'state']),
+    statesLayout: random.chance(0.3),
+    ...more,
   });
 
   const operate = (
     cutOff: Operation['cutOff'],
     restore: Operation['restore'],
     more: Partial<Fencing> = {},
-  ): Action => ({
-    ...{ kind: 'operate', cutOff, ...(restore !== undefined && { restore }), fencing: fencing(more) },
-  });
+  ): Action => ({ kind: 'operate', cutOff, ...(restore !== undefined && { restore }), fencing: fencing(more) });
 
   const backup = (of: Restore['of']): Restore => ({
-    ...{ of, onto: random.pick(['same', 'same', random.below(3)]), hasState: random.chance(0.8) },
+    of,
+    onto: random.pick(['same', 'same', random.below(3)]),
+    hasState: random.chance(0.8),
   });
 
   const failover = (lackMs: number, livesOn = false): Action => {

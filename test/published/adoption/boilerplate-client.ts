@@ -43,7 +43,9 @@ export class BoilerplateClient {
     const headers: Record<string, string> = { 'content-type': 'application/json' };
     if (sent.token !== undefined) headers['authorization'] = `Bearer ${sent.token}`;
     const response = await fetch(this.url + path, {
-      ...{ method, headers, signal: AbortSignal.timeout(ANSWER_MS) },
+      method,
+      headers,
+      signal: AbortSignal.timeout(ANSWER_MS),
       ...(sent.body !== undefined && { body: JSON.stringify(sent.body) }),
     });
     const text = await response.text();

@@ -55,8 +55,13 @@ export class Boilerplate {
     const [smtp, web] = [await freePort(), await freePort()];
     const { hostname, port, username, pathname } = this.databaseUrl;
     const settings: Record<string, string | number> = {
-      ...{ APP_PORT: await freePort(), MAIL_HOST: '127.0.0.1', MAIL_PORT: smtp, MAIL_CLIENT_PORT: web },
-      ...{ DATABASE_HOST: hostname, DATABASE_PORT: port, DATABASE_USERNAME: username },
+      APP_PORT: await freePort(),
+      MAIL_HOST: '127.0.0.1',
+      MAIL_PORT: smtp,
+      MAIL_CLIENT_PORT: web,
+      DATABASE_HOST: hostname,
+      DATABASE_PORT: port,
+      DATABASE_USERNAME: username,
       DATABASE_NAME: pathname.slice(1),
     };
     const example = readFileSync(join(this.folder, 'env-example-relational'), 'utf8');

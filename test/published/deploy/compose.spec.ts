@@ -68,7 +68,9 @@ describe('docker-compose.yml', () => {
 
   it('starts again what has ended, and gives the service no more rights than it needs', () => {
     expect(raindrop).toMatchObject({
-      ...{ restart: 'unless-stopped', read_only: true, cap_drop: ['ALL'] },
+      restart: 'unless-stopped',
+      read_only: true,
+      cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
     });
     expect(mysql).toMatchObject({ restart: 'unless-stopped' });

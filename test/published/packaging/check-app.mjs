@@ -51,7 +51,10 @@ export function checkCompiler(app, packages, directory) {
     console.log(`${nameOf(app)}: ${installedVersions(folder).join(', ')}`);
     const args = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--pretty', 'false'];
     const { status, signal, stdout } = spawnSync(process.execPath, args, {
-      ...{ cwd: folder, encoding: 'utf8', timeout: PROGRAM_MS, killSignal: 'SIGKILL' },
+      cwd: folder,
+      encoding: 'utf8',
+      timeout: PROGRAM_MS,
+      killSignal: 'SIGKILL',
     });
     const errors = stdout.split('\n').filter((line) => /error TS\d/.test(line));
     if (status !== 0 && errors.length === 0) return [`tsc ended with ${signal ?? status}: ${stdout}`];

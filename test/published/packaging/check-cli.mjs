@@ -26,8 +26,11 @@ export function checkCli(folder, packages) {
 function runRaindrop(folder, args) {
   const environment = Object.entries(process.env).filter(([name]) => !/^(RAINDROP_|DATABASE_URL$)/.test(name));
   const { status, signal, stdout, stderr } = spawnSync(join(folder, 'node_modules', '.bin', 'raindrop'), args, {
-    ...{ cwd: folder, env: Object.fromEntries(environment), encoding: 'utf8' },
-    ...{ timeout: COMMAND_MS, killSignal: 'SIGKILL' },
+    cwd: folder,
+    env: Object.fromEntries(environment),
+    encoding: 'utf8',
+    timeout: COMMAND_MS,
+    killSignal: 'SIGKILL',
   });
   const end = signal ?? `code ${status}`;
   if (status !== 0) throw new Error(`raindrop ${args.join(' ')} failed (${end})\n${stdout}${stderr}`);

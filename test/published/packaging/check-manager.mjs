@@ -30,8 +30,12 @@ export const managerApps = [
   { name: 'yarn-4', ...yarn, tool: '@yarnpkg/cli-dist@4', settings: 'nodeLinker: node-modules\n' },
   { name: 'yarn-4-pnp', ...yarn, tool: '@yarnpkg/cli-dist@4', settings: 'nodeLinker: pnp\n', isPnp: true },
   {
-    ...{ name: 'yarn-4-workspace', ...yarn, tool: '@yarnpkg/cli-dist@4' },
-    ...{ settings: 'nodeLinker: pnp\n', isPnp: true, isMember: true },
+    name: 'yarn-4-workspace',
+    ...yarn,
+    tool: '@yarnpkg/cli-dist@4',
+    settings: 'nodeLinker: pnp\n',
+    isPnp: true,
+    isMember: true,
   },
 ];
 

@@ -36,8 +36,12 @@ const { compilerOptions } = ts.getParsedCommandLineOfConfigFile(
 )!.raw as { compilerOptions: { paths: Record<string, string[]> } };
 const entry = (name: string): string => join(ROOT, 'libs', name, 'src/index.ts');
 const program = ts.createProgram(PACKAGES.map(entry), {
-  ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, noEmit: true, skipLibCheck: true },
-  ...{ moduleResolution: ts.ModuleResolutionKind.NodeNext, experimentalDecorators: true },
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.NodeNext,
+  noEmit: true,
+  skipLibCheck: true,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  experimentalDecorators: true,
   paths: Object.fromEntries(
     Object.entries(compilerOptions.paths).map(([name, paths]) => [name, paths.map((path) => join(ROOT, path))]),
   ),

@@ -26,7 +26,11 @@ export function processAt(
   { database, aheadMs = 0, layout = { serviceMaxWorkId: 2 }, lease = {} }: Place,
 ): KeeperBench {
   return new KeeperBench({
-    ...{ database, seed, layout, wall: database.time.wall + aheadMs, lease: { ...lease, waitForWorkerMs: 600_000 } },
+    database,
+    seed,
+    layout,
+    wall: database.time.wall + aheadMs,
+    lease: { ...lease, waitForWorkerMs: 600_000 },
     makeStore: (_, time) => new FaultStore(database.table, time, database.time, reachOf(lease)),
   });
 }

@@ -19,7 +19,9 @@ export type Release = keyof typeof FIRST_LAYOUTS;
 /** Opens a service as some release does. */
 export async function openRelease(release: Release, options: ServiceOptions): Promise<IdService> {
   const engine = await openEngine(resolveServiceOptions(options, Date.now()), {
-    ...{ name: 'default', database: undefined, logger: options.logger ?? SILENT },
+    name: 'default',
+    database: undefined,
+    logger: options.logger ?? SILENT,
     makeCustom: (assigner) => Promise.resolve(new assigner()),
     firstLayout: FIRST_LAYOUTS[release],
   });

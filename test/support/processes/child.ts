@@ -41,7 +41,8 @@ export class Child {
     this.process = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
       ...more,
-      ...{ detached: hasGroup, env: { ...process.env, ...environment } },
+      detached: hasGroup,
+      env: { ...process.env, ...environment },
     });
     for (const name of ['stdout', 'stderr'] as const) {
       this.process[name]?.setEncoding('utf8').on('data', (text: string) => {

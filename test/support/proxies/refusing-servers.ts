@@ -43,7 +43,9 @@ export async function refusingMariadb(): Promise<RefusingServer> {
     for (;;) fillers.push(await createConnection({ host, port, user: name, password }));
   };
   return {
-    ...{ kind: 'mariadb', url: server.url, run },
+    kind: 'mariadb',
+    url: server.url,
+    run,
     stop: () => server.stop(),
     refusals: [
       {
@@ -90,7 +92,9 @@ export async function refusingPostgres(): Promise<RefusingServer> {
   const endAll = (name: string): string =>
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${name}'`;
   return {
-    ...{ kind: 'postgres', url: server.url, run },
+    kind: 'postgres',
+    url: server.url,
+    run,
     stop: () => server.stop(),
     refusals: [
       {

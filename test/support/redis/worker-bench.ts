@@ -18,8 +18,13 @@ export const KEY = 'raindrop.worker';
 
 /** Short, so that a loss is over within seconds, and long enough for a busy machine. */
 export const LEASE: ResolvedLeaseOptions = resolveLeaseOptions({
-  ...{ heartbeatIntervalMs: 200, leaseMs: 1_500, horizonMs: 1_500, graceMs: 200, opTimeoutMs: 1_000 },
-  ...{ maxClockSkewMs: 300, waitForWorkerMs: 60_000 },
+  heartbeatIntervalMs: 200,
+  leaseMs: 1_500,
+  horizonMs: 1_500,
+  graceMs: 200,
+  opTimeoutMs: 1_000,
+  maxClockSkewMs: 300,
+  waitForWorkerMs: 60_000,
 });
 
 export const REACH_MS = grantReachMs(LEASE);

@@ -5,8 +5,11 @@ import { takeRow } from '../stores/open-store.js';
 /** A script that uses a store and forgets to close it. */
 async function main(): Promise<void> {
   const store = new RedisWorkerStore({
-    ...{ connection: process.env['RAINDROP_TEST_REDIS']!, key: 'raindrop.worker', reachMs: 1_000 },
-    ...{ opTimeoutMs: 600_000, timers: systemPorts('exact').timers },
+    connection: process.env['RAINDROP_TEST_REDIS']!,
+    key: 'raindrop.worker',
+    reachMs: 1_000,
+    opTimeoutMs: 600_000,
+    timers: systemPorts('exact').timers,
   });
   await store.prepare({ min: 1, max: 2 });
   const written = await takeRow(store, 1);

@@ -181,18 +181,21 @@ export class PatroniCluster {
     const reach = (port: number): object => ({ listen: `127.0.0.1:${port}`, connect_address: `127.0.0.1:${port}` });
     const superuser = { username: 'postgres', password: 'x' };
     const settings = {
-      ...{
-        scope: 'raindrop',
-        name: node.name,
-        restapi: reach(node.restPort),
-        etcd3: { host: `127.0.0.1:${etcdPort}` },
-      },
+      scope: 'raindrop',
+      name: node.name,
+      restapi: reach(node.restPort),
+      etcd3: { host: `127.0.0.1:${etcdPort}` },
       bootstrap: {
         dcs: {
-          ...{ ttl: LEADER_TTL_S, loop_wait: 1, retry_timeout: 3, maximum_lag_on_failover: 64 * 1_048_576 },
+          ttl: LEADER_TTL_S,
+          loop_wait: 1,
+          retry_timeout: 3,
+          maximum_lag_on_failover: 64 * 1_048_576,
           // A primary that has crashed is replaced, not waited for.
-          ...{ primary_start_timeout: 0, master_start_timeout: 0 },
-          ...{ synchronous_mode: isSync, synchronous_mode_strict: isSync },
+          primary_start_timeout: 0,
+          master_start_timeout: 0,
+          synchronous_mode: isSync,
+          synchronous_mode_strict: isSync,
           postgresql: {
             use_pg_rewind: true,
             parameters: { max_connections: 200, wal_log_hints: 'on', wal_keep_size: '128MB', hot_standby: 'on' },
@@ -202,11 +205,14 @@ export class PatroniCluster {
       },
       postgresql: {
         ...reach(node.port),
-        ...{ data_dir: join(own, 'data'), bin_dir: postgresFolders()[0], pgpass: join(own, 'pgpass') },
+        data_dir: join(own, 'data'),
+        bin_dir: postgresFolders()[0],
+        pgpass: join(own, 'pgpass'),
         authentication: { superuser, replication: { username: 'replicator', password: 'x' }, rewind: superuser },
         pg_hba: ['local all all trust', 'host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'],
         parameters: { unix_socket_directories: own, shared_buffers: '32MB', wal_retrieve_retry_interval: '100ms' },
-        ...{ remove_data_directory_on_rewind_failure: true, remove_data_directory_on_diverged_timelines: true },
+        remove_data_directory_on_rewind_failure: true,
+        remove_data_directory_on_diverged_timelines: true,
       },
       watchdog: { mode: 'off' },
     };

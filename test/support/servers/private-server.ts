@@ -115,7 +115,10 @@ export class PrivateServer {
     const { recipe, directory, port } = this;
     const log = openSync(this.logFile, 'a');
     const child = new Child([recipe.program, ...recipe.arguments(directory, port)], {
-      ...{ ...recipe.account, cwd: directory, stdio: ['ignore', log, log], diesBy: recipe.stopSignal },
+      ...recipe.account,
+      cwd: directory,
+      stdio: ['ignore', log, log],
+      diesBy: recipe.stopSignal,
     });
     closeSync(log);
     // A forgotten server does not hold the run.

@@ -18,15 +18,16 @@ async function main(path: string, diesAt: number, writes: number): Promise<void>
     const { version, token, odometers } = row!;
     const ms = odometers[0].ms + 1;
     const write: WorkerWrite = {
-      ...{
-        id: 1,
-        expected: { version, token },
-        token: `${process.pid}-${round}`,
-        holder: 'mortal',
-        layout: '',
-        lane: 0,
-      },
-      ...{ odometers: [{ ms, sequence: 0 }, odometers[1]], code: '', timeUnit: 1, leaseMs: 1_000 },
+      id: 1,
+      expected: { version, token },
+      token: `${process.pid}-${round}`,
+      holder: 'mortal',
+      layout: '',
+      lane: 0,
+      odometers: [{ ms, sequence: 0 }, odometers[1]],
+      code: '',
+      timeUnit: 1,
+      leaseMs: 1_000,
     };
     if (await store.write(write)) writeSync(1, `${ms}\n`);
   }

@@ -19,13 +19,11 @@ export function openDisposable(
   options: Partial<DisposableAssignerOptions> = {},
 ): DisposableAssigner {
   return new DisposableAssigner(sqlDatabase(dataSource), {
-    ...{
-      tableName: WORKER_NODE_TABLE.defaultName,
-      autoCreateTable: true,
-      opTimeoutMs: 5_000,
-      servicePort: 8_080,
-      ...options,
-    },
+    tableName: WORKER_NODE_TABLE.defaultName,
+    autoCreateTable: true,
+    opTimeoutMs: 5_000,
+    servicePort: 8_080,
+    ...options,
   });
 }
 

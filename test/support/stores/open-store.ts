@@ -17,7 +17,15 @@ export function openStore(dataSource: DataSourceOptions, options: Partial<SqlWor
 export async function takeRow(store: WorkerStore, id: number, token = 'a1'): Promise<boolean> {
   const { row } = await store.readRow(id);
   return store.write({
-    ...{ id, expected: { version: row!.version, token: row!.token }, token, odometers: row!.odometers },
-    ...{ holder: 'test', layout: '', lane: 0, code: 'test', timeUnit: 1, leaseMs: 60_000 },
+    id,
+    expected: { version: row!.version, token: row!.token },
+    token,
+    odometers: row!.odometers,
+    holder: 'test',
+    layout: '',
+    lane: 0,
+    code: 'test',
+    timeUnit: 1,
+    leaseMs: 60_000,
   });
 }

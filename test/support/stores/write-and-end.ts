@@ -13,8 +13,16 @@ async function main(): Promise<void> {
   const { rows } = await store.readTable();
   const { id, version, token, odometers } = rows[0]!;
   const written = await store.write({
-    ...{ id, expected: { version, token }, token: 'a1', odometers, leaseMs: 60_000 },
-    ...{ holder: 'script', layout: '', lane: 0, code: 'script', timeUnit: 1 },
+    id,
+    expected: { version, token },
+    token: 'a1',
+    odometers,
+    leaseMs: 60_000,
+    holder: 'script',
+    layout: '',
+    lane: 0,
+    code: 'script',
+    timeUnit: 1,
   });
   // Idle first, and then busy once more: the second call must keep the process alive although the socket was let go.
   setTimeout(() => {

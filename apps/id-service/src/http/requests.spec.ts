@@ -9,7 +9,9 @@ async function answerTo(
   patienceMs: number,
 ): Promise<{ head: string; problem: Record<string, unknown> }> {
   const server = createServer({
-    ...{ requestTimeout: patienceMs, headersTimeout: patienceMs, connectionsCheckingInterval: 20 },
+    requestTimeout: patienceMs,
+    headersTimeout: patienceMs,
+    connectionsCheckingInterval: 20,
   });
   server.on('clientError', clientErrors('https://docs.example/errors.md'));
   server.listen(0, '127.0.0.1');

@@ -192,10 +192,19 @@ function viewOrigin({ finding, issuer }: Pick<IssuerView, 'finding' | 'issuer'>)
 function viewParsedId(parsed: ParsedId, layout: Layout): DecodedId {
   const { id, time, tick, workerId, clockBack, sequence, endBits } = parsed;
   return {
-    ...{ id: id.toString(), time: time.toISOString(), tick, workerId, clockBack, sequence, endBits },
+    id: id.toString(),
+    time: time.toISOString(),
+    tick,
+    workerId,
+    clockBack,
+    sequence,
+    endBits,
     // Of at most 53 bits each: a number holds it.
     fields: layout.fields.map(({ name, role, bits, shift }) => ({
-      ...{ name, role, bits, shift },
+      name,
+      role,
+      bits,
+      shift,
       value: Number(BigInt.asUintN(bits, id >> BigInt(shift))),
     })),
     layout: layout.fingerprint,

@@ -149,21 +149,30 @@ function countSchema({ min, max, default: usual }: CountRange): Schema {
 function operation(operationId: string, summary: string, range: CountRange, answer: ApiResponse): Operation {
   const inQuery = { in: 'query', required: false } as const;
   return {
-    ...{ operationId, summary, tags: ['ids'], security: OPTIONAL_KEY },
+    operationId,
+    summary,
+    tags: ['ids'],
+    security: OPTIONAL_KEY,
     parameters: [
       { ...inQuery, name: 'count', schema: countSchema(range) },
       {
-        ...{ ...inQuery, name: 'code', description: 'A business kind with a sequence of its own.' },
+        ...inQuery,
+        name: 'code',
+        description: 'A business kind with a sequence of its own.',
         schema: { type: 'string', minLength: 1, maxLength: 128, example: 'order' },
       },
       {
-        ...{ ...inQuery, name: 'format', description: 'How IDs are written.' },
+        ...inQuery,
+        name: 'format',
+        description: 'How IDs are written.',
         schema: { type: 'string', enum: FORMATS, default: 'decimal' },
       },
     ],
     responses: {
-      ...{ 201: answer, 400: problemResponse(400, 'INVALID_INPUT', LEGAL.count(range)) },
-      ...{ ...KEY_PROBLEMS, ...COMMON_PROBLEMS },
+      201: answer,
+      400: problemResponse(400, 'INVALID_INPUT', LEGAL.count(range)),
+      ...KEY_PROBLEMS,
+      ...COMMON_PROBLEMS,
       503: problemResponse(503, 'LEASE_LOST', 'No ID can be issued right now. Try again in a moment.'),
     },
   };

@@ -52,8 +52,10 @@ export class LayoutsController {
   })
   @ApiBody({ type: AdviceRequest, examples: { needs: { value: NEEDS } } })
   @ApiResponse({
-    ...{ status: 200, description: 'Two or three; one that misses a need says so.' },
-    ...{ type: [AdviceView], example: ADVICE },
+    status: 200,
+    description: 'Two or three; one that misses a need says so.',
+    type: [AdviceView],
+    example: ADVICE,
   })
   @ApiProblem(400, 'CONFIGURATION', `processes ${NO_NEED.message}`, { fields: { problems: [NO_NEED] } })
   @ApiBodyProblems()
@@ -64,8 +66,10 @@ export class LayoutsController {
   @Get('presets')
   @ApiOperation({ operationId: 'listPresets', summary: 'The layouts of other systems, as plans' })
   @ApiResponse({
-    ...{ status: 200, description: PLAN_DESCRIPTION },
-    ...{ type: [NamedPlan], example: [{ name: 'twitter', plan: planOfLayout(namedPresets.twitter) }] },
+    status: 200,
+    description: PLAN_DESCRIPTION,
+    type: [NamedPlan],
+    example: [{ name: 'twitter', plan: planOfLayout(namedPresets.twitter) }],
   })
   presets(): { name: PresetName; plan: LayoutPlan }[] {
     return PRESET_NAMES.map((name) => ({ name, plan: planOfLayout(namedPresets[name]) }));

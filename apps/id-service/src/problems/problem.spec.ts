@@ -65,7 +65,10 @@ describe('problemOf', () => {
   it('tells what an error of the service says, whatever fields it has', () => {
     const told = { errorCode: 'TEAPOT', detail: 'short and stout', spout: true };
     expect(problemOf(new ProblemException(418, told))).toEqual({
-      ...{ type: 'about:blank', title: "I'm a Teapot", status: 418, retryable: false },
+      type: 'about:blank',
+      title: "I'm a Teapot",
+      status: 418,
+      retryable: false,
       ...told,
     });
   });

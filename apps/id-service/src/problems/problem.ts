@@ -97,7 +97,10 @@ export function problemOf(error: unknown, docsUrl?: string): UntoldProblem {
   return {
     type: docsUrl !== undefined && isDescribed(error) ? `${docsUrl}#${errorCode.toLowerCase()}` : 'about:blank',
     title: STATUS_CODES[status] ?? 'Error',
-    ...{ status, detail, errorCode, retryable },
+    status,
+    detail,
+    errorCode,
+    retryable,
     ...fields,
   };
 }

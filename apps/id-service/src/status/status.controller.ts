@@ -154,19 +154,24 @@ export class StatusController {
   @ApiOperation({ operationId: 'readStatus', summary: 'The state of the ID service' })
   @ApiResponse({ status: 200, type: ServiceStatus })
   read(@Req() { headers }: Pick<FastifyRequest, 'headers'>): ServiceStatus {
-    const status = this.ids.status() as SnowflakeServiceStatus;
+    const status = this.ids.status();
     const { state, assigner, guarantee, counters, expiresAt, daysLeft, renewals, failures } = status;
     return {
-      ...{ state, assigner, guarantee },
+      state,
+      assigner,
+      guarantee,
       layout: planOfLayout(this.ids.layout, this.config.workers),
-      ...{ issued: counters.issued, codes: counters.codes },
+      issued: counters.issued,
+      codes: counters.codes,
       uptimeSeconds: Math.floor(process.uptime()),
-      ...{ expiresAt: expiresAt?.toISOString() ?? null, daysLeft },
+      expiresAt: expiresAt?.toISOString() ?? null,
+      daysLeft,
       lease: {
         leftMs: Math.round(status.leaseLeftMs),
         renewalMs: this.timeline.lastRenewalMs,
         clockOffsetMs: status.clockOffsetMs ?? null,
-        ...{ renewals, failures },
+        renewals,
+        failures,
         lastErrorCode: status.lastError?.errorCode ?? null,
       },
       events: this.timeline.events,

@@ -191,7 +191,10 @@ async function readCandidates(
     schemas,
   );
   const candidates = records.map(({ name, col, type, linked }) => ({
-    ...{ table: String(name), column: String(col), type: String(type).toLowerCase(), isLinked: Number(linked) === 1 },
+    table: String(name),
+    column: String(col),
+    type: String(type).toLowerCase(),
+    isLinked: Number(linked) === 1,
   }));
   return { candidates, tables: [...new Set(candidates.map(({ table }) => table))] };
 }
@@ -232,7 +235,11 @@ async function readColumn(query: Query, schema: string, table: string, column: s
   const createTable = String(shown?.['Create Table']);
   const defined = definedColumns(createTable);
   return {
-    ...{ schema, table: name, column: col, type: type.toLowerCase(), createTable },
+    schema,
+    table: name,
+    column: col,
+    type: type.toLowerCase(),
+    createTable,
     siblings: defined.map((each) => each.name),
     definition: defined.find((each) => each.name === col)!,
     narrow: defined.filter(

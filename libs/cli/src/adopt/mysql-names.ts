@@ -71,7 +71,9 @@ export function definedColumns(createTable: string): DefinedColumn[] {
     const counting = tokens.indexOf('AUTO_INCREMENT');
     return [
       {
-        ...{ name: name.slice(1, -1).replaceAll('``', '`'), type: type?.toLowerCase(), rest },
+        name: name.slice(1, -1).replaceAll('``', '`'),
+        type: type?.toLowerCase(),
+        rest,
         // The blank before it goes as well.
         restWithoutAutoIncrement:
           counting === -1 ? rest : tokens.filter((_, at) => at !== counting && at !== counting - 1).join(''),

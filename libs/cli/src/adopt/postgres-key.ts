@@ -95,7 +95,9 @@ export async function readPostgresKeys(query: Query, paths: readonly KeyPath[]):
   for (const each of keys) old.push(await oldKeyOf(query, each));
   const { candidates, tables: names } = await readCandidates(query);
   return {
-    ...{ database: 'postgres', obstacles, guards },
+    database: 'postgres',
+    obstacles,
+    guards,
     contents: tables.map((path) => {
       const ended = keys.filter((each) => each.path === path).map(({ column }) => column);
       return postgresContents(path, ended);
@@ -128,7 +130,12 @@ async function readKey(query: Query, { schema, name, column }: KeyPath): Promise
   if (!INTEGER.includes(type!)) throw notAnInteger(name, column, type!);
   if (found['keyed'] !== true) throw notAKey(name, column);
   return {
-    ...{ path: path!, table: name, column, type: type!, identity: identity!, fallback },
+    path: path!,
+    table: name,
+    column,
+    type: type!,
+    identity: identity!,
+    fallback,
     sequence: sequence == null ? undefined : await readSequence(query, sequence),
   };
 }
@@ -149,15 +156,13 @@ async function readSequence(query: Query, name: string): Promise<Sequence> {
   const [by, first] = [BigInt(step!), BigInt(start!)];
   const most = 2n ** BigInt(BITS[type!]! - 1) - 1n;
   return {
-    ...{
-      path: path!,
-      start: first,
-      step: by,
-      cache: cache!,
-      isCycling: found!['cycle'] === true,
-      comment,
-      owner: owner!,
-    },
+    path: path!,
+    start: first,
+    step: by,
+    cache: cache!,
+    isCycling: found!['cycle'] === true,
+    comment,
+    owner: owner!,
     min: BigInt(min!) === (by > 0n ? 1n : -most - 1n) ? undefined : BigInt(min!),
     max: BigInt(max!) === (by > 0n ? most : -1n) ? undefined : BigInt(max!),
     next: last == null ? first : BigInt(last) + by,
@@ -199,7 +204,10 @@ async function readCandidates(query: Query): Promise<{ candidates: Candidate[]; 
       "AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' ORDER BY n.nspname, c.relname, a.attnum",
   );
   const candidates = records.map(({ name, col, type, linked }) => ({
-    ...{ table: String(name), column: String(col), type: String(type), isLinked: linked === true },
+    table: String(name),
+    column: String(col),
+    type: String(type),
+    isLinked: linked === true,
   }));
   return { candidates, tables: [...new Set(candidates.map(({ table }) => table))] };
 }
@@ -216,8 +224,10 @@ async function referring(query: Query, { path, column }: Column): Promise<Column
     [path, column],
   );
   return records.map((each) => ({
-    ...{ path: String(each['path']), table: String(each['name']) },
-    ...{ column: String(each['child']), type: String(each['type']) },
+    path: String(each['path']),
+    table: String(each['name']),
+    column: String(each['child']),
+    type: String(each['type']),
   }));
 }
 

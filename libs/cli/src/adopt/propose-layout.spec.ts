@@ -40,7 +40,8 @@ describe('a proposed layout', () => {
     { what: 'keys whose numbers end soon', highest: 2n ** 52n, options: { ...DEFAULT, startTimeStamp: '2026-01-01' } },
     { what: 'keys past 2^53', highest: 2n ** 53n, options: { ...DEFAULT, startTimeStamp: '2026-01-01' } },
     {
-      ...{ what: "Twitter's keys", highest: 1_900_000_000_000_000_000n },
+      what: "Twitter's keys",
+      highest: 1_900_000_000_000_000_000n,
       options: { ...DEFAULT, startTimeStamp: '1970-10-26' },
     },
   ])(

@@ -33,7 +33,9 @@ export async function readSqliteKeys(query: Query, paths: readonly KeyPath[]): P
     if (upwards !== undefined) throw refersElsewhere(key.table, key.column, upwards.to.table);
   }
   const rebuilt = (each: TypedColumn, isGenerated: boolean): MigrationStep => ({
-    ...{ table: each.table, column: each.column, isGenerated },
+    table: each.table,
+    column: each.column,
+    isGenerated,
     isCounted: isGenerated && tables.some(({ name, isCounted }) => isCounted && same(name, each.table)),
   });
   const names = tables.flatMap((each) => each.columns.map(({ column }) => column));
@@ -49,13 +51,17 @@ export async function readSqliteKeys(query: Query, paths: readonly KeyPath[]): P
   for (const { table } of made.filter((each) => tables.some((one) => one.isCounted && same(one.name, each.table))))
     counted.push(...(await counterSteps(query, table)));
   return {
-    ...{ database: 'better-sqlite3', keys, references: columns.slice(keys.length) },
+    database: 'better-sqlite3',
+    keys,
+    references: columns.slice(keys.length),
     loose: looseColumns(
       candidates,
       keys,
       tables.map(({ name }) => name),
     ),
-    ...{ obstacles, guards, contents: touched.map(({ name }) => sqliteContents(name)) },
+    obstacles,
+    guards,
+    contents: touched.map(({ name }) => sqliteContents(name)),
     steps: {
       up: columns.map((each) => rebuilt(each, false)),
       again: [],
@@ -167,7 +173,9 @@ async function readTable(query: Query, name: string, sql: string): Promise<Omit<
   return {
     name,
     columns: columns.map((each) => ({
-      ...{ table: name, column: String(each['name']), type: String(each['type']).toLowerCase() },
+      table: name,
+      column: String(each['name']),
+      type: String(each['type']).toLowerCase(),
     })),
     primary: columns.filter(({ pk }) => Number(pk) > 0).map((each) => String(each['name'])),
     unique: unique.map((each) => String(each['name'])),

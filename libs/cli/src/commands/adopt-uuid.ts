@@ -63,8 +63,12 @@ export async function adoptUuid(
     database: uuids.database,
     keys: keys.map(({ key, rows, about }) => ({ ...typed(key), rows, order: about, keeps: keptName(key) })),
     references: keys.flatMap(({ references }) => references.map(typed)),
-    ...{ code, synchronize },
-    ...{ firstNewId: proposal.floor, options: proposal.options, plan: proposal.plan, migrations: files },
+    code,
+    synchronize,
+    firstNewId: proposal.floor,
+    options: proposal.options,
+    plan: proposal.plan,
+    migrations: files,
   };
   await output.result(result, () => files.map(({ file, migration }) => file ?? migration.trimEnd()));
 }

@@ -63,13 +63,23 @@ export async function adopt(flags: FlagValues, output: CliOutput): Promise<void>
   if (file !== undefined) await writeNew(file, migration);
   const { database, keys, references, loose, obstacles, steps } = old;
   const result = {
-    ...{ database, keys, references, loose, obstacles },
+    database,
+    keys,
+    references,
+    loose,
+    obstacles,
     highest: largest.highest,
     mustWiden: columnsToWiden(old),
     changes: steps.up,
     keepsNumbers: keepsNumbers(proposal, now),
-    ...{ code, dataSources, synchronize },
-    ...{ firstNewId: proposal.floor, options: proposal.options, plan: proposal.plan, migration, file: file ?? null },
+    code,
+    dataSources,
+    synchronize,
+    firstNewId: proposal.floor,
+    options: proposal.options,
+    plan: proposal.plan,
+    migration,
+    file: file ?? null,
   };
   await output.result(result, () => (file === undefined ? [migration.trimEnd()] : [file]));
 }

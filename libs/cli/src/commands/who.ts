@@ -15,10 +15,7 @@ export async function who([text = '']: readonly string[], flags: FlagValues, out
   const view = await explainMissingTable(options, readIssuer(decimalOf(text, format), withExistingFile(given)));
   const { id, finding, issuer, historyBegins } = view;
   const { time, workerId, clockBack, sequence } = id;
-  const result = {
-    ...{ id: id.id.toString(), time, workerId, clockBack, sequence },
-    ...{ finding, issuer, historyBegins },
-  };
+  const result = { id: id.id.toString(), time, workerId, clockBack, sequence, finding, issuer, historyBegins };
   await output.result(result, () => [
     `${output.styled('bold', result.id)}  ${time.toISOString()}  worker ${workerId}  sequence ${sequence}`,
     ...(issuer === null ? [FINDINGS[finding as keyof typeof FINDINGS](view)] : linesOf(issuer)),

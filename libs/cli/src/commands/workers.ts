@@ -8,7 +8,12 @@ import { timeOf } from '../options/oldest-row.js';
 import { explainMissingTable, withExistingFile, resolveWorkers, viewWorkers } from '../service/open-workers.js';
 
 const COLOURS: Readonly<Record<WorkerState, Style>> = {
-  ...{ held: 'green', free: 'dim', expired: 'yellow', foreign: 'magenta', 'used-up': 'red', deleted: 'dim' },
+  held: 'green',
+  free: 'dim',
+  expired: 'yellow',
+  foreign: 'magenta',
+  'used-up': 'red',
+  deleted: 'dim',
 };
 
 const WATCH_SECONDS = { usual: 2, least: 1, most: 3_600 };

@@ -40,7 +40,11 @@ export function describeId({ parsed, layout, form, readings }: ReadId): DecodedI
     ...parts,
     form,
     readings: readings?.map(({ system, title, plausibility, reason, parsed: { time: at } }) => ({
-      ...{ system, title, plausibility, reason, time: at.toISOString() },
+      system,
+      title,
+      plausibility,
+      reason,
+      time: at.toISOString(),
     })),
     fields: fields.map((field) => {
       const found = (id >> BigInt(field.shift)) & ((1n << BigInt(field.bits)) - 1n);

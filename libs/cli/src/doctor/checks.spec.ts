@@ -7,15 +7,20 @@ import { remedyFor } from './examine.js';
 const now = Date.parse('2026-11-21');
 
 const rowOf = (id: number, changes: Partial<WorkerRow> = {}): WorkerRow => ({
-  ...{ id, version: 1, ownVersion: 1, token: '', holder: '', layout: '', leaseUntilMs: 0, lane: 0 },
-  ...{
-    odometers: [
-      { ms: 0, sequence: -1 },
-      { ms: 0, sequence: -1 },
-    ],
-    code: '',
-    heartbeatMs: 0,
-  },
+  id,
+  version: 1,
+  ownVersion: 1,
+  token: '',
+  holder: '',
+  layout: '',
+  leaseUntilMs: 0,
+  lane: 0,
+  odometers: [
+    { ms: 0, sequence: -1 },
+    { ms: 0, sequence: -1 },
+  ],
+  code: '',
+  heartbeatMs: 0,
   ...changes,
 });
 
@@ -44,17 +49,16 @@ describe('the check of the rows', () => {
     { what: 'all free', rows: [1, 2, 3, 4].map((id) => rowOf(id)), states: ['ok', 'ok', 'ok'] },
     { what: 'one missing', rows: [1, 2, 3].map((id) => rowOf(id)), states: ['warn', 'ok', 'ok'] },
     { what: 'rows of others', rows: [1, 2, 3, 4, 5, 9].map((id) => rowOf(id)), states: ['ok', 'ok', 'ok'] },
+    { what: 'half held', states: ['ok', 'ok', 'ok'], rows: [1, 2, 3, 4].map((id) => rowOf(id, id <= 2 ? held : {})) },
     {
-      ...{ what: 'half held', states: ['ok', 'ok', 'ok'] },
-      rows: [1, 2, 3, 4].map((id) => rowOf(id, id <= 2 ? held : {})),
-    },
-    {
-      ...{ what: 'more than half held', states: ['ok', 'warn', 'ok'] },
+      what: 'more than half held',
+      states: ['ok', 'warn', 'ok'],
       rows: [1, 2, 3, 4].map((id) => rowOf(id, id <= 3 ? held : {})),
     },
     { what: 'all held', rows: [1, 2, 3, 4].map((id) => rowOf(id, held)), states: ['ok', 'fail', 'ok'] },
     {
-      ...{ what: 'one foreign', states: ['ok', 'ok', 'warn'] },
+      what: 'one foreign',
+      states: ['ok', 'ok', 'warn'],
       rows: [1, 2, 3, 4].map((id) => rowOf(id, id === 1 ? { code: 'go', version: 2 } : {})),
     },
   ])('with $what', ({ rows, states }) => {

@@ -146,8 +146,16 @@ export async function checkRights(
       return ok('rights', 'the account may SELECT, UPDATE, INSERT');
     }
     await store.write({
-      ...{ id: rows[0]?.id ?? 0, expected: NO_HOLDER, token: '', holder: '', layout: '', lane: 0, code: '' },
-      ...{ odometers: [NOTHING, NOTHING], timeUnit: 0, leaseMs: 0 },
+      id: rows[0]?.id ?? 0,
+      expected: NO_HOLDER,
+      token: '',
+      holder: '',
+      layout: '',
+      lane: 0,
+      code: '',
+      odometers: [NOTHING, NOTHING],
+      timeUnit: 0,
+      leaseMs: 0,
     });
     return ok('rights', 'the account may SELECT, UPDATE');
   } catch (error) {

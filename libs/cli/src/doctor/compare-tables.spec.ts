@@ -8,15 +8,20 @@ const layoutOf = (options: Partial<LayoutOptions> = {}): Layout => createLayout(
 const usual = layoutOf();
 
 const rowOf = (id: number, layout = '', heartbeatMs = 0, token = ''): WorkerRow => ({
-  ...{ id, version: 1, ownVersion: 1, token, holder: '', layout, leaseUntilMs: token === '' ? 0 : now + 1, lane: 0 },
-  ...{
-    odometers: [
-      { ms: 0, sequence: -1 },
-      { ms: 0, sequence: -1 },
-    ],
-    code: layout === '' ? '' : 'code',
-    heartbeatMs,
-  },
+  id,
+  version: 1,
+  ownVersion: 1,
+  token,
+  holder: '',
+  layout,
+  leaseUntilMs: token === '' ? 0 : now + 1,
+  lane: 0,
+  odometers: [
+    { ms: 0, sequence: -1 },
+    { ms: 0, sequence: -1 },
+  ],
+  code: layout === '' ? '' : 'code',
+  heartbeatMs,
 });
 
 const range = (min: number, max: number): WorkerRow[] =>
@@ -48,7 +53,10 @@ describe('Two worker tables', () => {
       state: 'fail',
     },
     {
-      ...{ what: 'another epoch, ranges apart', mine: [usual], state: 'ok', first: 9 },
+      what: 'another epoch, ranges apart',
+      mine: [usual],
+      state: 'ok',
+      first: 9,
       theirs: [layoutOf({ startTimeStamp: '2026-06-01' })],
     },
     // The upper 8 of the 10 bits are those of worker 1 for workers 4-7.

@@ -88,7 +88,10 @@ describe('a layout plan', () => {
   it('is judged by the present, as a layout is, where no other moment is given', () => {
     const day = 86_400_000;
     const from = (startTimeStamp: number): LayoutOptions => ({
-      ...{ startTimeStamp, timeStampLength: 33, workIdLength: 10, minLifetimeDays: 0 },
+      startTimeStamp,
+      timeStampLength: 33,
+      workIdLength: 10,
+      minLifetimeDays: 0,
     });
     for (const make of [createLayout, planLayout]) {
       expect(make(from(Date.now() - day))).toEqual(expect.objectContaining({ unitMs: 1_000 }));
@@ -98,8 +101,14 @@ describe('a layout plan', () => {
 
   it('says in plain values what a layout comes to', () => {
     const options: LayoutOptions = {
-      ...{ timeUnit: 'millisecond', startTimeStamp: '2024-01-01', timeStampLength: 41, workIdLength: 10 },
-      ...{ serviceMinWorkId: 1, serviceMaxWorkId: 512, endBitsLength: 1, endBitsValue: 1 },
+      timeUnit: 'millisecond',
+      startTimeStamp: '2024-01-01',
+      timeStampLength: 41,
+      workIdLength: 10,
+      serviceMinWorkId: 1,
+      serviceMaxWorkId: 512,
+      endBitsLength: 1,
+      endBitsValue: 1,
     };
     expect(planLayout(options, now)).toEqual({
       fields: [

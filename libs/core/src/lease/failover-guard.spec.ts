@@ -31,7 +31,12 @@ const NOW = 1_700_000_000_000;
 const REACH = 185_000;
 
 const seen = (change: Partial<StoreTerm>): StoreTerm => ({
-  ...{ nowMs: NOW, term: 'A', knownTerm: 'A', failoverNumber: 100, lostAtMs: 50, reachMs: REACH },
+  nowMs: NOW,
+  term: 'A',
+  knownTerm: 'A',
+  failoverNumber: 100,
+  lostAtMs: 50,
+  reachMs: REACH,
   ...change,
 });
 
@@ -297,8 +302,13 @@ describe('The age of sessions', () => {
 });
 
 const LEASE: LeaseOptions = {
-  ...{ heartbeatIntervalMs: 2_000, leaseMs: 5_000, horizonMs: 5_000, graceMs: 2_000, opTimeoutMs: 1_000 },
-  ...{ maxClockSkewMs: 1_000, waitForWorkerMs: 600_000 },
+  heartbeatIntervalMs: 2_000,
+  leaseMs: 5_000,
+  horizonMs: 5_000,
+  graceMs: 2_000,
+  opTimeoutMs: 1_000,
+  maxClockSkewMs: 1_000,
+  waitForWorkerMs: 600_000,
 };
 
 const REACH_MS = 20_000;

@@ -60,7 +60,9 @@ async function start(seed: number, way: Way): Promise<Outcome> {
       const workers = { min: 1, max: 3 };
       const resolved = { layout, workers, firstLane: 0, minLifetimeDays: 0, warnings: [] } as const;
       const bench = new KeeperBench({
-        ...{ database, resolved, isFirstLayout: isConfirmed && isFirst },
+        database,
+        resolved,
+        isFirstLayout: isConfirmed && isFirst,
         seed: random.below(2 ** 31),
       });
       bench.store.faultFor = () => trouble(random, failing);

@@ -276,7 +276,10 @@ async function repeatsOf(meeting: Meeting): Promise<number> {
   const { lease, layout = UNITS[1], aheadMs = 0, originalAheadMs = 0, jumpMs = 0 } = meeting;
   const database = await WorkerDatabase.withRows({ min: 1, max: 1 }, NOW);
   const bench = await KeeperBench.started({
-    ...{ database, wall: NOW + aheadMs, lease, layout: { ...layout, serviceMaxWorkId: 1 } },
+    database,
+    wall: NOW + aheadMs,
+    lease,
+    layout: { ...layout, serviceMaxWorkId: 1 },
     ...(meeting.code !== undefined && { code: meeting.code }),
   });
   const clock = database.time.another(NOW + originalAheadMs);

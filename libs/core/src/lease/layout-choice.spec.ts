@@ -28,7 +28,13 @@ function rowOf(id: number, changes: Partial<WorkerRow> = {}): WorkerRow {
   const never = { ms: 0, sequence: -1 };
   const ours = { code: 'us', version: 2, ownVersion: 2, heartbeatMs: NOW - YEAR_MS / 2 };
   return {
-    ...{ id, token: '', holder: '', layout: '', leaseUntilMs: 0, lane: 0, odometers: [never, never] },
+    id,
+    token: '',
+    holder: '',
+    layout: '',
+    leaseUntilMs: 0,
+    lane: 0,
+    odometers: [never, never],
     ...ours,
     ...(changes.layout === undefined && { code: '', heartbeatMs: 0 }),
     ...changes,
@@ -53,15 +59,21 @@ describe('A layout that the options do not name', () => {
     { what: 'the one that is noted', table: tableOf([rowOf(1)], [OLD]), layout: OLD, isFirst: false },
     { what: 'the one of a row', table: tableOf([usedRow(1, OLD, NOW)]), layout: OLD, isFirst: true },
     {
-      ...{ what: 'the one of a deleted row', layout: OLD, isFirst: true },
+      what: 'the one of a deleted row',
+      layout: OLD,
+      isFirst: true,
       table: { ...tableOf([]), deleted: [usedRow(1, OLD, NOW)] },
     },
     {
-      ...{ what: 'the one that has left the other behind for good', layout: LATER, isFirst: false },
+      what: 'the one that has left the other behind for good',
+      layout: LATER,
+      isFirst: false,
       table: tableOf([usedRow(1, OLD, NOW - YEAR_MS / 2), usedRow(2, LATER, NOW - 1_000)], [OLD, LATER]),
     },
     {
-      ...{ what: 'the same while it is held', layout: LATER, isFirst: false },
+      what: 'the same while it is held',
+      layout: LATER,
+      isFirst: false,
       table: tableOf([usedRow(1, OLD, NOW - YEAR_MS / 2), usedRow(2, LATER, NOW, held)], [OLD, LATER]),
     },
   ])('is $what', ({ table, layout, isFirst }) => {
@@ -116,7 +128,8 @@ describe('A layout that the options do not name', () => {
       says: 'may have forgotten',
     },
     {
-      ...{ what: 'rows of another program that were marked deleted', says: 'another program' },
+      what: 'rows of another program that were marked deleted',
+      says: 'another program',
       table: { ...tableOf([]), deleted: [rowOf(1, { code: 'go', version: 9 })] },
     },
   ])('is refused with $what', ({ table, says }) => {

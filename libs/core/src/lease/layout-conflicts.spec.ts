@@ -281,15 +281,20 @@ describe('a layout of the past', () => {
         fc.pre(!mine.disjointFrom(other));
         const ms = NOW + offset;
         const row: WorkerRow = {
-          ...{ id: 9, version: 4, ownVersion: 4, token: '', holder: '', code: 'x', heartbeatMs: 0, lane: 0 as const },
-          ...{
-            layout: other.fingerprint,
-            leaseUntilMs: 0,
-            odometers: [
-              { ms: 0, sequence: -1 },
-              { ms, sequence: 0 },
-            ],
-          },
+          id: 9,
+          version: 4,
+          ownVersion: 4,
+          token: '',
+          holder: '',
+          code: 'x',
+          heartbeatMs: 0,
+          lane: 0 as const,
+          layout: other.fingerprint,
+          leaseUntilMs: 0,
+          odometers: [
+            { ms: 0, sequence: -1 },
+            { ms, sequence: 0 },
+          ],
         };
         const table: WorkerTable = { nowMs: NOW, rows: [row], deleted: [], layouts: [] };
         const tick = Math.min(Math.max(other.timeline.tickAt(ms), 0), other.maxTick);
@@ -379,24 +384,20 @@ describe('a fingerprint that no release can read', () => {
     const disjoint = new KeeperBench({ layout: { endBitsLength: 1, endBitsValue: 1 } }).resolved.layout;
     const { fingerprint } = new KeeperBench({ layout: OTHER }).resolved.layout;
     const past: WorkerRow = {
-      ...{
-        id: 9,
-        version: 4,
-        ownVersion: 4,
-        token: '',
-        holder: '',
-        code: 'x',
-        heartbeatMs: 0,
-        lane: 0,
-        leaseUntilMs: 0,
-      },
-      ...{
-        layout: fingerprint,
-        odometers: [
-          { ms: NOW, sequence: 0 },
-          { ms: 0, sequence: -1 },
-        ],
-      },
+      id: 9,
+      version: 4,
+      ownVersion: 4,
+      token: '',
+      holder: '',
+      code: 'x',
+      heartbeatMs: 0,
+      lane: 0,
+      leaseUntilMs: 0,
+      layout: fingerprint,
+      odometers: [
+        { ms: NOW, sequence: 0 },
+        { ms: 0, sequence: -1 },
+      ],
     };
     const layouts = ['?', disjoint.fingerprint, mine.fingerprint];
     const table: WorkerTable = { nowMs: NOW, rows: [past], deleted: [], layouts };
@@ -441,20 +442,24 @@ describe('layouts on a table that may have lost their last grants up to a moment
     { what: 'a grant of ours past it', row: { odometers: granted(LOST_UNTIL + 1) }, isBelieved: true },
     { what: 'a grant of ours up to it', row: { odometers: granted(LOST_UNTIL), heartbeatMs: NOW }, isBelieved: false },
     {
-      ...{ what: 'one on the lane that is not in use', isBelieved: false },
+      what: 'one on the lane that is not in use',
+      isBelieved: false,
       row: { odometers: granted(LOST_UNTIL + 1), lane: 1 },
     },
     {
-      ...{ what: 'one on the second lane', isBelieved: true },
+      what: 'one on the second lane',
+      isBelieved: true,
       row: { odometers: [NEVER, { ms: LOST_UNTIL + 1, sequence: 0 }], lane: 1 },
     },
     { what: 'a fence', row: { odometers: granted(LOST_UNTIL + 1, Number.MAX_SAFE_INTEGER) }, isBelieved: false },
     {
-      ...{ what: 'a grant by a clock that was ahead', isBelieved: false },
+      what: 'a grant by a clock that was ahead',
+      isBelieved: false,
       row: { odometers: granted(NOW + 9e9), heartbeatMs: NOW + 9e8 },
     },
     {
-      ...{ what: 'a grant to a third layout', isBelieved: false },
+      what: 'a grant to a third layout',
+      isBelieved: false,
       row: { odometers: granted(LOST_UNTIL + 1), layout: '1@1704067200000:t41.w4.b1.s17' },
     },
   ])('has issued what its rows say after $what: $isBelieved', ({ row, isBelieved }) => {

@@ -171,7 +171,9 @@ describe('lease options', () => {
     const shared = (options: LeaseOptions): LeaseOptions => ({ ...options, sharedWithOriginal: true });
     expect(resolveLeaseOptions(shared({}))).toEqual({ ...DEFAULTS, adoptForeign: true, sharedWithOriginal: true });
     expect(resolveLeaseOptions(shared({ leaseMs: 90_000 }))).toMatchObject({
-      ...{ leaseMs: 90_000, horizonMs: 90_000, maxClockSkewMs: 28_000 },
+      leaseMs: 90_000,
+      horizonMs: 90_000,
+      maxClockSkewMs: 28_000,
     });
     expect(resolveLeaseOptions(shared({ maxClockSkewMs: 58_000 }))).toMatchObject({ horizonMs: 60_000 });
     expect(problemsOf(shared({ leaseMs: 90_001 }))).toEqual([

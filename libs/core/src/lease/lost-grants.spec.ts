@@ -42,7 +42,10 @@ async function cutOff(
   database.restore(past);
   holder.store.goDown();
   const successor = new KeeperBench({
-    ...{ database, layout: range, seed: 2, wall: database.time.wall + skews.next },
+    database,
+    layout: range,
+    seed: 2,
+    wall: database.time.wall + skews.next,
     lease: { ...next, waitForWorkerMs: 3_600_000 },
   });
   void successor.keeper.start().catch(() => undefined);
@@ -89,7 +92,12 @@ describe.each(LAYOUTS)(
 describe('an hour row whose last grants were lost, acquired in between by a process that fails', () => {
   const lease = { commitLossWindowMs: 20_000 };
   const layoutOf = (endBitsValue: number): Partial<LayoutOptions> => ({
-    ...{ timeUnit: 'hour', timeStampLength: 36, serviceMaxWorkId: 1, workIdLength: 10, endBitsLength: 1, endBitsValue },
+    timeUnit: 'hour',
+    timeStampLength: 36,
+    serviceMaxWorkId: 1,
+    workIdLength: 10,
+    endBitsLength: 1,
+    endBitsValue,
   });
 
   it.each([

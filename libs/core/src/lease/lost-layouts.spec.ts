@@ -26,7 +26,11 @@ const BEGIN = Date.parse('2026-03-01T12:00:00.000Z');
 const DAY_MS = 86_400_000;
 
 const LEASE: LeaseOptions = {
-  ...{ heartbeatIntervalMs: 2_000, leaseMs: 5_000, horizonMs: 10_000, graceMs: 0, opTimeoutMs: 1_000 },
+  heartbeatIntervalMs: 2_000,
+  leaseMs: 5_000,
+  horizonMs: 10_000,
+  graceMs: 0,
+  opTimeoutMs: 1_000,
   maxClockSkewMs: 1_000,
 };
 
@@ -155,7 +159,10 @@ describe('A layout that was left behind long ago, and whose IDs would be ahead o
   /** Of its hour, and of ours: seconds of 30 bits grow by a quarter of what milliseconds of 22 do. */
   const OLD = aheadBy(0);
   const OURS: Partial<LayoutOptions> = {
-    ...{ ...ROWS, timeUnit: 'second', timeStampLength: 33, startTimeStamp: '2017-01-01' },
+    ...ROWS,
+    timeUnit: 'second',
+    timeStampLength: 33,
+    startTimeStamp: '2017-01-01',
   };
 
   /** The old one issued last a hundred days ago. */

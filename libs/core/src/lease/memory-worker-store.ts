@@ -133,7 +133,9 @@ export class MemoryWorkerStore implements WorkerStore {
     this.guard.noteLayouts(layouts);
     return {
       nowMs: this.now(),
-      ...{ rows: [...rows.values()], deleted: [...deleted.values()], layouts: [...layouts] },
+      rows: [...rows.values()],
+      deleted: [...deleted.values()],
+      layouts: [...layouts],
       ...barOf(verdict),
     };
   }

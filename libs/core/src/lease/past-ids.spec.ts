@@ -505,10 +505,7 @@ describe('without the write that reserves', () => {
     ) {
       const end = { tick: Number.MAX_SAFE_INTEGER, sequence: 0 };
       const at = { ms: 0, sequence: -1 };
-      return {
-        ...{ lane: start.lane, base: start.base, renewThreshold: start.base },
-        ...{ limit: [end, end], odometers: [at, at] },
-      };
+      return { lane: start.lane, base: start.base, renewThreshold: start.base, limit: [end, end], odometers: [at, at] };
     });
     const released = jest.spyOn(Reservation.prototype, 'exhaustedOdometers', 'get').mockReturnValue([
       { ms: 0, sequence: -1 },

@@ -44,7 +44,11 @@ export async function reservePast(ctx: PastContext, maxAheadMs: number): Promise
     await releaseRow(ctx, leaseRow, { lane, odometers: () => reservation.exhaustedOdometers });
   }
   return new PastIds({
-    ...{ layout: resolved.layout, workerId: leaseRow.id, lane, past, maxAheadMs },
+    layout: resolved.layout,
+    workerId: leaseRow.id,
+    lane,
+    past,
+    maxAheadMs,
     limit: reservation.limit[lane],
     isCopy: () => ports.processId() !== trusted.processId,
   });

@@ -139,7 +139,11 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Worker {
       workerId: lease?.workerId,
       leaseLeftMs: lease?.leaseLeftMs ?? 0,
       clockOffsetMs: lease?.clockOffsetMs,
-      ...{ lane, base, limit, ...counters, lastError },
+      lane,
+      base,
+      limit,
+      ...counters,
+      lastError,
     };
   }
 

@@ -208,8 +208,17 @@ const UNUSED: Odometer = { ms: 0, sequence: -1 };
 /** The row of a worker id that was never used, as {@link WorkerStore.prepare} creates it. */
 export function unusedRow(id: number): WorkerRow {
   return {
-    ...{ id, version: 0, ownVersion: 0, token: '', holder: '', layout: '', leaseUntilMs: 0 },
-    ...{ lane: 0, odometers: [UNUSED, UNUSED], code: '', heartbeatMs: 0 },
+    id,
+    version: 0,
+    ownVersion: 0,
+    token: '',
+    holder: '',
+    layout: '',
+    leaseUntilMs: 0,
+    lane: 0,
+    odometers: [UNUSED, UNUSED],
+    code: '',
+    heartbeatMs: 0,
   };
 }
 
@@ -248,14 +257,20 @@ export function readKeptRow(kept: KeptRow, refusal: (field: RowField, legal: str
     return value;
   };
   return {
-    ...{ id: integer('id'), version: integer('version'), ownVersion: integer('ownVersion') },
-    ...{ token: text('token'), holder: text('holder'), layout: text('layout') },
-    ...{ leaseUntilMs: integer('leaseUntilMs'), lane: lane() },
+    id: integer('id'),
+    version: integer('version'),
+    ownVersion: integer('ownVersion'),
+    token: text('token'),
+    holder: text('holder'),
+    layout: text('layout'),
+    leaseUntilMs: integer('leaseUntilMs'),
+    lane: lane(),
     odometers: [
       { ms: integer('odo0Ms'), sequence: integer('odo0Seq') },
       { ms: integer('odo1Ms'), sequence: integer('odo1Seq') },
     ],
-    ...{ code: text('code'), heartbeatMs: integer('heartbeatMs') },
+    code: text('code'),
+    heartbeatMs: integer('heartbeatMs'),
   };
 }
 

@@ -145,9 +145,9 @@ describe('no short ID comes again', () => {
     const log = new RepeatLog();
     const unleased = new RepeatLog();
     for (const offsetMs of [0, -10 * STEP_MS]) {
-      const bench = await KeeperBench.started({
-        ...{ database, resolved, wall: database.time.wall + offsetMs },
-      }).catch((error: Error) => error);
+      const bench = await KeeperBench.started({ database, resolved, wall: database.time.wall + offsetMs }).catch(
+        (error: Error) => error,
+      );
       const time = database.time.another(database.time.wall + offsetMs);
       const free = new SnowflakeGenerator({ layout: shortIdLayout, tenure: new StaticTenure(3) }, time);
       const byHand = new ShortIdGenerator(free, {}, time);

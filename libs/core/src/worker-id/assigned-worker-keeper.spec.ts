@@ -44,7 +44,9 @@ class AssignedBench {
       {
         assigner: full as WorkerIdAssigner,
         request: { layout, workers: { min: 1, max: 20 }, holder: 'a host' },
-        ...{ firstLane: 0, restartWaitMs, opTimeoutMs: 1_000 },
+        firstLane: 0,
+        restartWaitMs,
+        opTimeoutMs: 1_000,
       },
       ports,
     );

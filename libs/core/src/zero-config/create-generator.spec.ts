@@ -258,7 +258,9 @@ describe('the ports of this host', () => {
     const made: { hasRef(): boolean }[] = [];
     const scope = hostScope();
     const spied = {
-      ...{ performance: scope.performance, crypto: scope.crypto, clearTimeout: scope.clearTimeout },
+      performance: scope.performance,
+      crypto: scope.crypto,
+      clearTimeout: scope.clearTimeout,
       setTimeout: (callback: () => void, delayMs: number) => {
         const timer = setTimeout(callback, delayMs);
         made.push(timer);

@@ -136,7 +136,11 @@ export class FakeWorker implements Worker {
       workerId: isHeld ? workerId : undefined,
       lane,
       leaseLeftMs: isHeld && this.refused === undefined ? Number.POSITIVE_INFINITY : 0,
-      ...{ base, limit, clockOffsetMs: undefined, renewals, failures },
+      base,
+      limit,
+      clockOffsetMs: undefined,
+      renewals,
+      failures,
       lastError: this.lost ?? this.refused,
     };
   }

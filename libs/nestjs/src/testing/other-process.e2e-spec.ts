@@ -18,7 +18,9 @@ const script = `
 it('issues the same IDs in another process, time zone and test runner, and lets it end', () => {
   const run = (TZ: string): string => {
     const output = execFileSync(process.execPath, ['--require', hook, '--eval', script], {
-      ...{ encoding: 'utf8', timeout: 80_000, env: { ...process.env, TZ } },
+      encoding: 'utf8',
+      timeout: 80_000,
+      env: { ...process.env, TZ },
     });
     return /ids .*/.exec(output)![0];
   };

@@ -62,8 +62,16 @@ describe('A testbed', () => {
 
   it('takes layout, worker id, name and start', () => {
     const { ids, clock } = createTestIdService({
-      ...{ name: 'orders', workerId: 9, now: '2026-05-06T07:08:09Z', timeUnit: 'millisecond', timeStampLength: 42 },
-      ...{ startTimeStamp: '2026-05-06', workIdLength: 5, endBitsLength: 2, endBitsValue: 3, timeBackBitValue: 1 },
+      name: 'orders',
+      workerId: 9,
+      now: '2026-05-06T07:08:09Z',
+      timeUnit: 'millisecond',
+      timeStampLength: 42,
+      startTimeStamp: '2026-05-06',
+      workIdLength: 5,
+      endBitsLength: 2,
+      endBitsValue: 3,
+      timeBackBitValue: 1,
     });
     expect(clock.now()).toBe(Date.UTC(2026, 4, 6, 7, 8, 9));
     expect(ids.parse(ids.nextId())).toMatchObject({ tick: 25_689_000, workerId: 9, clockBack: 1, endBits: 3 });

@@ -92,8 +92,11 @@ describe('RaindropTestingModule', () => {
 describe('An application that imports the real module, in a test', () => {
   /** Nothing listens there: a start that touches the database fails. */
   const idsModule = RaindropModule.forRoot({
-    ...{ startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10 },
-    ...{ dbConfig: 'mysql://root@127.0.0.1:1/nothing', opTimeoutMs: 100 },
+    startTimeStamp: '2026-01-01',
+    timeStampLength: 33,
+    workIdLength: 10,
+    dbConfig: 'mysql://root@127.0.0.1:1/nothing',
+    opTimeoutMs: 100,
   });
   @Module({ imports: [idsModule], providers: [Checkout] })
   class AppModule {}

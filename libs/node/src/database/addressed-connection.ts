@@ -185,7 +185,11 @@ export function withAddresses(databases: readonly SqlDatabase[]): SqlDatabase {
   if (databases.length === 1) return first!;
   const { type, schema, configuredBy, isVolatile } = first!;
   return {
-    ...{ type, schema, configuredBy, isVolatile, addresses: databases },
+    type,
+    schema,
+    configuredBy,
+    isVolatile,
+    addresses: databases,
     place: databases.map(({ place }) => place).join(', '),
     warnings: () => [...new Set(databases.flatMap((each) => each.warnings()))],
     driver: (opTimeoutMs, sockets) => first!.driver(opTimeoutMs, sockets),

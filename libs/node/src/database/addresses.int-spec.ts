@@ -92,7 +92,9 @@ overBothPorts(() => {
     it('that all refuse the account are not tried again', async () => {
       const database = open([serverPort(), serverPort()], { username: 'unknown_user', password: 'x' });
       await expect(ask(database)).rejects.toMatchObject({
-        ...{ errorCode: 'DATABASE_REFUSED', refusal: 'account', retryable: false },
+        errorCode: 'DATABASE_REFUSED',
+        refusal: 'account',
+        retryable: false,
         reason: expect.stringMatching(/1\. .*2\. /) as string,
       });
     });

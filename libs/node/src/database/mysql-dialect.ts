@@ -163,7 +163,10 @@ const REFUSALS: Readonly<Record<string, DatabaseRefusal>> = {
 };
 
 const TYPES = {
-  ...{ bigint: 'bigint', int: 'int', small: 'smallint', time: 'datetime(6)' },
+  bigint: 'bigint',
+  int: 'int',
+  small: 'smallint',
+  time: 'datetime(6)',
   // Never reuses the ids of deleted rows, also (MySQL from 8, MariaDB from 10.2.4) after a restart.
   counter: 'bigint NOT NULL AUTO_INCREMENT PRIMARY KEY',
 };

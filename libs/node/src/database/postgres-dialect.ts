@@ -104,7 +104,10 @@ function path(table: TableName): string {
 }
 
 const TYPES = {
-  ...{ bigint: 'bigint', int: 'integer', small: 'smallint', time: 'timestamptz' },
+  bigint: 'bigint',
+  int: 'integer',
+  small: 'smallint',
+  time: 'timestamptz',
   counter: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
 };
 

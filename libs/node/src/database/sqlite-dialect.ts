@@ -66,7 +66,10 @@ function quoted(identifier: string): string {
 }
 
 const TYPES = {
-  ...{ bigint: 'bigint', int: 'integer', small: 'smallint', time: 'text' },
+  bigint: 'bigint',
+  int: 'integer',
+  small: 'smallint',
+  time: 'text',
   // Without AUTOINCREMENT SQLite reuses the id of a deleted last row.
   counter: 'integer NOT NULL PRIMARY KEY AUTOINCREMENT',
 };

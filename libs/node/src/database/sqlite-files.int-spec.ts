@@ -25,7 +25,8 @@ const connection = (): DriverConnection => ({
   stream: undefined,
   query: (sql) =>
     Promise.resolve({
-      ...{ affected: undefined, insertId: undefined },
+      affected: undefined,
+      insertId: undefined,
       records: opened.prepare(sql).all() as Record<string, unknown>[],
     }),
 });

@@ -32,8 +32,12 @@ export class SegmentEngine implements IdEngine {
     const codes = this.calls.status();
     const sharded = this.sharded?.status();
     return {
-      ...{ service, idMode: 'numberSection', state: this.isClosed ? 'closed' : 'ready', codes },
-      ...{ startCodes: this.startCodes, sharded },
+      service,
+      idMode: 'numberSection',
+      state: this.isClosed ? 'closed' : 'ready',
+      codes,
+      startCodes: this.startCodes,
+      sharded,
       lastError: codes.find(({ lastError }) => lastError !== undefined)?.lastError ?? sharded?.lastError,
       counters: this.calls.counters,
     };

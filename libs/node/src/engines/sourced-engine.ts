@@ -47,14 +47,23 @@ export class SourcedEngine implements IdEngine {
     const { issued, codes, batches, failures, starved } = this.calls.counters;
     const { assigner, guarantee, state, workerId } = this.remoteWorker();
     return {
-      ...{ service, idMode: 'snowflake', assigner, guarantee, fingerprint, expiresAt, saturation: null },
+      service,
+      idMode: 'snowflake',
+      assigner,
+      guarantee,
+      fingerprint,
+      expiresAt,
+      saturation: null,
       daysLeft: daysUntil(expiresAt, wallClock.now()),
       state: this.isClosed ? 'closed' : state,
       workerId: this.isClosed ? undefined : workerId,
       lane: 0,
       leaseLeftMs: this.isClosed || state === 'lost' ? 0 : Number.POSITIVE_INFINITY,
-      ...{ base: NOWHERE, limit: NOWHERE, clockOffsetMs: undefined },
-      ...{ renewals: batches, failures },
+      base: NOWHERE,
+      limit: NOWHERE,
+      clockOffsetMs: undefined,
+      renewals: batches,
+      failures,
       lastError: this.calls.status().find(({ lastError }) => lastError !== undefined)?.lastError,
       counters: { issued, codes, exhausted: starved, flips: 0, holds: 0 },
     };

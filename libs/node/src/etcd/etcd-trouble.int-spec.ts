@@ -37,8 +37,10 @@ describe('An etcd in trouble', () => {
   ): KeyWorkerStore => {
     const address = { endpoints: endpoints.map((url) => new URL(url)), account, ca: undefined };
     const store = new KeyWorkerStore({
-      ...{ values: new EtcdKeyValues(address, opTimeoutMs, 'test/'), prefix: 'test/' },
-      ...{ liveGraceMs: 0, reachMs: REACH_MS },
+      values: new EtcdKeyValues(address, opTimeoutMs, 'test/'),
+      prefix: 'test/',
+      liveGraceMs: 0,
+      reachMs: REACH_MS,
     });
     open.push(store);
     return store;

@@ -94,8 +94,16 @@ describe('A cluster of keys that is put back', () => {
   const take = async (store: KeyWorkerStore, id: number): Promise<boolean> => {
     const { row } = await store.readRow(id);
     return store.write({
-      ...{ id, expected: { version: row!.version, token: row!.token }, token: 'a', odometers: row!.odometers },
-      ...{ holder: 'test', layout: '', lane: 0, code: 'test', timeUnit: 1, leaseMs: 60_000 },
+      id,
+      expected: { version: row!.version, token: row!.token },
+      token: 'a',
+      odometers: row!.odometers,
+      holder: 'test',
+      layout: '',
+      lane: 0,
+      code: 'test',
+      timeUnit: 1,
+      leaseMs: 60_000,
     });
   };
 

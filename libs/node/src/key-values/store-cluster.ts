@@ -135,7 +135,9 @@ export class StoreCluster {
       const { failoverNumber, isNewFailover } = verdict;
       recorded = { term: seen.term, failoverNumber };
       return textOfState({
-        ...{ format: FORMAT, term: seen.term, failoverNumber },
+        format: FORMAT,
+        term: seen.term,
+        failoverNumber,
         lostAtMs: isNewFailover ? Math.max(seen.nowMs, seen.lostAtMs, ...heartbeats) : seen.lostAtMs,
         reachMs: Math.max(seen.reachMs, guard.reachMs),
       });

@@ -36,7 +36,18 @@ export const FORMAT = 1;
 export function recordOf(row: WorkerRow, fences: number): string {
   const { id, version, ownVersion, token, holder, layout, leaseUntilMs, lane, odometers, code, heartbeatMs } = row;
   return JSON.stringify({
-    ...{ id, version, ownVersion, token, holder, layout, leaseUntilMs, lane, odometers, code, heartbeatMs, fences },
+    id,
+    version,
+    ownVersion,
+    token,
+    holder,
+    layout,
+    leaseUntilMs,
+    lane,
+    odometers,
+    code,
+    heartbeatMs,
+    fences,
   });
 }
 
@@ -52,7 +63,10 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
   const [odo0, odo1] = (odometers as unknown[]).map((each) => Object(each) as Record<string, unknown>);
   const values: Partial<Record<string, unknown>> = {
     ...read,
-    ...{ odo0Ms: odo0!['ms'], odo0Seq: odo0!['sequence'], odo1Ms: odo1!['ms'], odo1Seq: odo1!['sequence'] },
+    odo0Ms: odo0!['ms'],
+    odo0Seq: odo0!['sequence'],
+    odo1Ms: odo1!['ms'],
+    odo1Seq: odo1!['sequence'],
   };
   const kept: KeptRow = {
     integer: (field) => (Number.isSafeInteger(values[field]) ? (values[field] as number) : undefined),
@@ -69,7 +83,9 @@ export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRo
   const fenced = fencedRow({ ...row, odometers: raised }, { ...stated, ...alone }, { nowMs, untilMs });
   const leap = (since - 1) * FENCE_LEAP;
   return {
-    ...{ ...fenced, version: fenced.version + leap, ownVersion: fenced.ownVersion + leap },
+    ...fenced,
+    version: fenced.version + leap,
+    ownVersion: fenced.ownVersion + leap,
     // A heartbeat in the future was written by a clock that was ahead: it counts as one of the fence's moment.
     heartbeatMs: Math.min(fenced.heartbeatMs, fences.atMs),
   };
@@ -103,8 +119,11 @@ export function stateOf(key: string, text: string | undefined): ClusterState | u
   const { format, term, epoch, lostAtMs, reachMs } = objectOf(key, text);
   if (typeof term !== 'string') throw new CorruptWorkerKeyError(key);
   return {
-    ...{ term, format: numberOf(key, format), failoverNumber: numberOf(key, epoch) },
-    ...{ lostAtMs: numberOf(key, lostAtMs), reachMs: numberOf(key, reachMs) },
+    term,
+    format: numberOf(key, format),
+    failoverNumber: numberOf(key, epoch),
+    lostAtMs: numberOf(key, lostAtMs),
+    reachMs: numberOf(key, reachMs),
   };
 }
 

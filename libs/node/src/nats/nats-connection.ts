@@ -165,7 +165,9 @@ export class BucketConnection {
         ...account,
         servers: servers[this.first]!,
         timeout,
-        ...{ reconnect: false, waitOnFirstConnect: false, ignoreClusterUpdates: true },
+        reconnect: false,
+        waitOnFirstConnect: false,
+        ignoreClusterUpdates: true,
       };
       try {
         if (account.tls?.handshakeFirst !== true) await hearsFrom(options.servers, timeout);

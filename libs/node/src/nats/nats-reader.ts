@@ -79,7 +79,8 @@ export class NatsReader {
   private consumerOf({ kvm }: OpenBucket, keys: readonly string[]): ReturnType<Consumers['getPushConsumer']> {
     const subjects = keys.map((key) => `${this.subject}${key}`);
     return kvm.js.consumers.getPushConsumer(`KV_${this.bucket}`, {
-      ...{ filter_subjects: subjects, deliver_policy: 'last_per_subject' },
+      filter_subjects: subjects,
+      deliver_policy: 'last_per_subject',
     });
   }
 

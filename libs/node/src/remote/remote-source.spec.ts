@@ -10,7 +10,8 @@ const at = (startTimeStamp: string): Layout =>
 const LAYOUT = at('2024-01-01');
 const OTHER = at('2025-01-01');
 const SMALL = new Layout({
-  ...{ unitMs: 1_000, epochMs: NOW },
+  unitMs: 1_000,
+  epochMs: NOW,
   fields: [
     { name: 'time', role: 'time', bits: 30 },
     { name: 'worker', role: 'worker', bits: 5 },
@@ -265,7 +266,11 @@ describe('A source of remote IDs', () => {
 describe('A service that asks for a pause', () => {
   const refusal = (retryAfterMs?: number): RemoteIdsRefusedError =>
     new RemoteIdsRefusedError('a test', {
-      ...{ status: 429, errorCode: 'RATE_LIMITED', detail: 'too many', retryable: true, retryAfterMs },
+      status: 429,
+      errorCode: 'RATE_LIMITED',
+      detail: 'too many',
+      retryable: true,
+      retryAfterMs,
     });
 
   /** When a client that waits asks, ms after its first request, and when it has an ID. */
@@ -291,7 +296,11 @@ describe('A service that asks for a pause', () => {
   it('for one code only, because of what was asked, keeps no other waiting', async () => {
     const { ids, service } = new Bench();
     service.trouble = new RemoteIdsRefusedError('a test', {
-      ...{ status: 400, errorCode: 'INVALID_CODE', detail: 'no', retryable: false, retryAfterMs: 7_000 },
+      status: 400,
+      errorCode: 'INVALID_CODE',
+      detail: 'no',
+      retryable: false,
+      retryAfterMs: 7_000,
     });
     await expect(ids.nextIdAsync('a')).rejects.toMatchObject({ errorCode: 'INVALID_CODE' });
     service.trouble = undefined;
@@ -351,7 +360,11 @@ describe('A service that many codes are fetched from', () => {
     const { ids, service, time } = new Bench();
     const pause = (retryAfterMs: number): Error =>
       new RemoteIdsRefusedError('a test', {
-        ...{ status: 503, errorCode: 'LEASE_LOST', detail: 'no', retryable: true, retryAfterMs },
+        status: 503,
+        errorCode: 'LEASE_LOST',
+        detail: 'no',
+        retryable: true,
+        retryAfterMs,
       });
     service.delayMs = 10;
     service.troubles.push(pause(30_000), pause(1_000));

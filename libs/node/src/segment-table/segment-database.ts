@@ -208,12 +208,12 @@ function serverIn(record: SqlResult['records'][number]): StoreTerm {
   const known = record['known_term'];
   const failoverNumber = safeInteger(record['server_epoch']) ?? 0;
   return {
-    ...{
-      term: String(record['server_term']),
-      knownTerm: typeof known === 'string' ? known : undefined,
-      failoverNumber,
-    },
-    ...{ nowMs: 0, lostAtMs: failoverNumber, reachMs: 0 },
+    term: String(record['server_term']),
+    knownTerm: typeof known === 'string' ? known : undefined,
+    failoverNumber,
+    nowMs: 0,
+    lostAtMs: failoverNumber,
+    reachMs: 0,
   };
 }
 

@@ -73,14 +73,12 @@ describe.each(databaseKinds)('on %s', (kind) => {
 
     it('would take it back if the statement were run inside: the control', async () => {
       const reservation = reserveNumbers(address(), {
-        ...{
-          row: { step: 1_000, maxLimitId: 0n, ...ON_SERVER },
-          above: 0n,
-          skip: 0n,
-          count: 10n,
-          ceiling: 1_000_000n,
-          version: 1n,
-        },
+        row: { step: 1_000, maxLimitId: 0n, ...ON_SERVER },
+        above: 0n,
+        skip: 0n,
+        count: 10n,
+        ceiling: 1_000_000n,
+        version: 1n,
       });
       const transaction = others.createQueryRunner();
       await transaction.startTransaction();
@@ -197,7 +195,8 @@ describe.each(databaseKinds)('on %s', (kind) => {
       await loose.prepare();
       await others.query(`UPDATE loose SET ${column} = NULL`);
       await expect(loose.source(code).reserve({ above: 0n })).rejects.toMatchObject({
-        ...{ errorCode: 'CORRUPT_SEGMENT_ROW', column },
+        errorCode: 'CORRUPT_SEGMENT_ROW',
+        column,
       });
       await loose.close();
     },
@@ -214,7 +213,9 @@ describe.each(databaseKinds)('on %s', (kind) => {
     await others.query(`INSERT INTO twofold (code, max_id, step, max_limit_id) VALUES ('orders', 5, 10, 0)`);
     await expect(running.reserve({ above: 0n })).rejects.toMatchObject({ retryable: true });
     await expect(twofold.source(code).reserve({ above: 0n })).rejects.toMatchObject({
-      ...{ errorCode: 'CORRUPT_SEGMENT_ROW', column: 'code', retryable: false },
+      errorCode: 'CORRUPT_SEGMENT_ROW',
+      column: 'code',
+      retryable: false,
     });
     await twofold.close();
   });
@@ -235,7 +236,9 @@ describe('a table made by hand on MariaDB that tells no case', () => {
     await store.source('Orders').reserve({ above: 0n });
     for (const other of ['orders', 'Orders ']) {
       await expect(store.source(other).reserve({ above: 0n })).rejects.toMatchObject({
-        ...{ errorCode: 'CORRUPT_SEGMENT_ROW', column: 'code', retryable: false },
+        errorCode: 'CORRUPT_SEGMENT_ROW',
+        column: 'code',
+        retryable: false,
       });
     }
     await store.close();

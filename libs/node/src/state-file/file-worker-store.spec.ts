@@ -21,15 +21,19 @@ const used: fc.Arbitrary<Omit<WorkerRow, 'id'>> = fc.record({
 });
 
 const unused: Omit<WorkerRow, 'id'> = {
-  ...{ version: 0, ownVersion: 0, token: '', holder: '', layout: '', leaseUntilMs: 0, lane: 0 },
-  ...{
-    odometers: [
-      { ms: 0, sequence: -1 },
-      { ms: 0, sequence: -1 },
-    ],
-    code: '',
-    heartbeatMs: 0,
-  },
+  version: 0,
+  ownVersion: 0,
+  token: '',
+  holder: '',
+  layout: '',
+  leaseUntilMs: 0,
+  lane: 0,
+  odometers: [
+    { ms: 0, sequence: -1 },
+    { ms: 0, sequence: -1 },
+  ],
+  code: '',
+  heartbeatMs: 0,
 };
 
 const rows = fc

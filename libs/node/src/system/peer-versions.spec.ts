@@ -48,7 +48,9 @@ describe('an installed package', () => {
     const refused = expect.objectContaining({
       errorCode: 'UNSUPPORTED_VERSION',
       retryable: false,
-      ...{ package: 'kysely', version: '0.27.6', supported: SUPPORTED_PEERS.kysely },
+      package: 'kysely',
+      version: '0.27.6',
+      supported: SUPPORTED_PEERS.kysely,
       message:
         `kysely 0.27.6 (${folder}/node_modules/kysely) is not supported: Raindrop supports ^0.28.0 || ^0.29.0. ` +
         `Run: npm install "kysely@^0.29.0"`,

@@ -274,7 +274,8 @@ describe.each(kindsInTurn(__filename))('On %s a table of starts whose id', (kind
   it.each(REFUSED[kind])('%s is refused', async (_, made, reason) => {
     await make(made);
     await expect(next()).rejects.toMatchObject({
-      ...{ errorCode: 'NOT_OUR_TABLE', retryable: false },
+      errorCode: 'NOT_OUR_TABLE',
+      retryable: false,
       message: expect.stringContaining(reason) as string,
     });
     expect(await admin.query(`SELECT * FROM ${TABLE}`)).toEqual([]);

@@ -89,8 +89,16 @@ describe('times on a MariaDB with unusual settings', () => {
     const code = `a'b"c\\'d\\\\e\`f; DROP TABLE soc_raindrop_worker; --`;
     const { row } = await store.readRow(1);
     const written = await store.write({
-      ...{ id: 1, expected: { version: row!.version, token: '' }, token: 'a1', holder: 'h'.repeat(500), code },
-      ...{ layout: '', lane: 0, odometers: row!.odometers, timeUnit: 1, leaseMs: 1 },
+      id: 1,
+      expected: { version: row!.version, token: '' },
+      token: 'a1',
+      holder: 'h'.repeat(500),
+      code,
+      layout: '',
+      lane: 0,
+      odometers: row!.odometers,
+      timeUnit: 1,
+      leaseMs: 1,
     });
     expect(written).toBe(true);
     expect((await store.readRow(1)).row).toMatchObject({ code, holder: 'h'.repeat(160) });

@@ -73,8 +73,10 @@ describe.each(databaseKinds)('The state of a fence on %s', (kind) => {
       const endedMs = Date.now() + GRAIN_MS;
       const [row] = await query(`SELECT * FROM ${STATE}`);
       const found = {
-        ...{ failoverNumber: Number(row!['epoch']), lostAtMs: Number(row!['lost_at_ms']) },
-        ...{ reachMs: Number(row!['reach_ms']), fencedUntilMs: Number(row!['fenced_until_ms']) },
+        failoverNumber: Number(row!['epoch']),
+        lostAtMs: Number(row!['lost_at_ms']),
+        reachMs: Number(row!['reach_ms']),
+        fencedUntilMs: Number(row!['fenced_until_ms']),
         lostUntilMs: row!['served_alone'] === '' ? 0 : Number(row!['alone_lost_until_ms']),
       };
       const state = { failoverNumber, lostAtMs, reachMs, fencedUntilMs, servedAlone: { layout: 'ours', lostUntilMs } };

@@ -61,11 +61,7 @@ const WRITES = 3;
 function tried(row: WorkerRow): WorkerWrite {
   const { id, version, token, holder, layout, lane, odometers, code } = row;
   const expected = { version, token };
-  return {
-    ...{ id, expected, token: 'raindrop doctor', holder, layout, lane, odometers, code },
-    timeUnit: 0,
-    leaseMs: 0,
-  };
+  return { id, expected, token: 'raindrop doctor', holder, layout, lane, odometers, code, timeUnit: 0, leaseMs: 0 };
 }
 
 /**

@@ -101,8 +101,12 @@ export function insertLease({ dialect, name }: Table, begun: BegunLease, process
     [...process[column as keyof typeof TEXTS]].slice(0, length).join(''),
   ]);
   const columns: Columns = {
-    ...{ [LEASE_ID]: leaseId, worker_id: workerId, layout, version },
-    ...{ previous: previous.leaseId, previous_released: previous.released ? 1 : 0 },
+    [LEASE_ID]: leaseId,
+    worker_id: workerId,
+    layout,
+    version,
+    previous: previous.leaseId,
+    previous_released: previous.released ? 1 : 0,
     ...odometersAs('base', base),
     ...odometersAs('previous', previous.reached),
     ...(Object.fromEntries(texts) as Columns),
@@ -181,7 +185,10 @@ export function readLease(record: Readonly<Record<string, unknown>>): HistoryRow
   };
   const endedMs = integer('ended_ms');
   return {
-    ...{ leaseId: text(LEASE_ID), workerId: integer('worker_id'), layout: text('layout'), version: integer('version') },
+    leaseId: text(LEASE_ID),
+    workerId: integer('worker_id'),
+    layout: text('layout'),
+    version: integer('version'),
     base: odometers('base'),
     previous: {
       leaseId: text('previous'),
@@ -189,7 +196,12 @@ export function readLease(record: Readonly<Record<string, unknown>>): HistoryRow
       released: integer('previous_released') === 1,
     },
     end: endedMs === 0 ? undefined : odometers('end'),
-    ...{ service: text('service'), host: text('host'), pod: text('pod'), code: text('code'), pid: integer('pid') },
-    ...{ begunMs: integer('begun_ms'), endedMs: endedMs === 0 ? undefined : endedMs },
+    service: text('service'),
+    host: text('host'),
+    pod: text('pod'),
+    code: text('code'),
+    pid: integer('pid'),
+    begunMs: integer('begun_ms'),
+    endedMs: endedMs === 0 ? undefined : endedMs,
   };
 }

@@ -49,9 +49,19 @@ export class CorruptWorkerRowError extends PermanentError {
 
 /** The column of each value. The heartbeat's is the name that {@link workerRowColumns} gives it. */
 const COLUMN_OF: Readonly<Record<RowField, string>> = {
-  ...{ id: 'id', version: 'version', leaseUntilMs: 'lease_until', lane: 'lane' },
-  ...{ odo0Ms: 'odo0_ms', odo0Seq: 'odo0_seq', odo1Ms: 'odo1_ms', odo1Seq: 'odo1_seq' },
-  ...{ ownVersion: 'own_version', code: 'code', token: 'token', holder: 'holder', layout: 'layout' },
+  id: 'id',
+  version: 'version',
+  leaseUntilMs: 'lease_until',
+  lane: 'lane',
+  odo0Ms: 'odo0_ms',
+  odo0Seq: 'odo0_seq',
+  odo1Ms: 'odo1_ms',
+  odo1Seq: 'odo1_seq',
+  ownVersion: 'own_version',
+  code: 'code',
+  token: 'token',
+  holder: 'holder',
+  layout: 'layout',
   heartbeatMs: 'heartbeat_ms',
 };
 
@@ -517,7 +527,11 @@ export function sampleOf(records: Records, { barredUntilMs }: ServerVerdict): Wo
   const count = (name: string): number => Number(found[0]?.[name]);
   return {
     ...(barredUntilMs > 0 && { barredUntilMs }),
-    ...{ nowMs, rows, total: count('total'), live: count('live'), foreign: count('foreign_rows') },
+    nowMs,
+    rows,
+    total: count('total'),
+    live: count('live'),
+    foreign: count('foreign_rows'),
     ...layoutsOf(records),
   };
 }

@@ -245,7 +245,8 @@ export class WorkerTableServer {
       if (verdict === undefined) continue;
       this.refuseSkew(seen.nowMs);
       const note = {
-        ...{ isNewFailover: true, reachMs: this.guard.reachMs },
+        isNewFailover: true,
+        reachMs: this.guard.reachMs,
         failoverNumber: Math.max(verdict.failoverNumber, seen.failoverNumber + 1, seen.nowMs),
       };
       const noting = noteServer(dialect, this.name, seen, note);

@@ -56,7 +56,11 @@ describe('The assigner of a StatefulSet', () => {
 
 describe('The assigner by address', () => {
   const at = (address: string, internal = false): NetworkInterfaceInfo => ({
-    ...{ address, internal, netmask: '255.255.255.0', mac: '02:00:00:00:00:01', cidr: null },
+    address,
+    internal,
+    netmask: '255.255.255.0',
+    mac: '02:00:00:00:00:01',
+    cidr: null,
     family: address.includes(':') ? ('IPv6' as const) : ('IPv4' as const),
     scopeid: 0,
   });

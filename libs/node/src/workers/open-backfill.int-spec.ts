@@ -26,7 +26,11 @@ describe.each(databaseKinds)('A backfill on %s', (kind: DatabaseKind) => {
   });
 
   const options = (more: Partial<BackfillOptions> = {}): BackfillOptions => ({
-    ...{ dbConfig: database.options, logger: SILENT, ...BITS, from: FROM, tables: ['orders'] },
+    dbConfig: database.options,
+    logger: SILENT,
+    ...BITS,
+    from: FROM,
+    tables: ['orders'],
     ...more,
   });
 

@@ -143,7 +143,10 @@ async function reserveWith(
   const session = new StoreSession(store, ports.timers, lease.opTimeoutMs);
   try {
     const context = {
-      ...{ isFirstLayout, options: lease, session, ports },
+      isFirstLayout,
+      options: lease,
+      session,
+      ports,
       resolved: { ...layout, workers: assigner.parts.at(-1)!.workers },
       identity: workerIdentity({ ...options, ...lease, unitMs: layout.layout.unitMs }),
       past: { fromMs: from!, toMs: to ?? ports.clock.refresh() },

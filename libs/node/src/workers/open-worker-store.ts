@@ -31,7 +31,12 @@ export function openWorkerStore(
   }
   const { opTimeoutMs, adoptForeign, sharedWithOriginal, maxClockSkewMs } = options.lease;
   return new SqlWorkerStore(database, {
-    ...{ tableName, autoCreateTable, foreignTimeZone, opTimeoutMs, adoptForeign, sharedWithOriginal },
+    tableName,
+    autoCreateTable,
+    foreignTimeZone,
+    opTimeoutMs,
+    adoptForeign,
+    sharedWithOriginal,
     maxClockSkewMs,
     ...sessionAgesOf(options.lease),
     ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),

@@ -141,12 +141,17 @@ function historyOf({ options, database: ofApplication, service, onEvent }: Worke
   }
   const { code } = workerIdentity({ ...options, ...lease, unitMs: layout.layout.unitMs });
   return new SqlLeaseHistory(database, {
-    ...{ tableName, autoCreateTable, opTimeoutMs: lease.opTimeoutMs, keepDays: workerHistory.keepDays, warn },
+    tableName,
+    autoCreateTable,
+    opTimeoutMs: lease.opTimeoutMs,
+    keepDays: workerHistory.keepDays,
+    warn,
     process: () => ({
       service: service ?? DEFAULT_SERVICE,
       host: hashCode ? '' : hostnameOrNone(),
       pod: hashCode ? '' : (process.env['POD_NAME'] ?? ''),
-      ...{ pid: process.pid, code },
+      pid: process.pid,
+      code,
     }),
   });
 }
@@ -175,7 +180,10 @@ export function leaseWorker(
 ): StoreWorkerKeeper {
   const { layout: resolved, lease } = options;
   return new StoreWorkerKeeper({
-    ...{ resolved, isFirstLayout, ports, history },
+    resolved,
+    isFirstLayout,
+    ports,
+    history,
     options: lease,
     identity: workerIdentity({ ...options, ...lease, unitMs: resolved.layout.unitMs }),
     session: new StoreSession(store, ports.timers, lease.opTimeoutMs),

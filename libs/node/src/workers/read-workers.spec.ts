@@ -12,8 +12,17 @@ const AHEAD = { ms: NOW + 5_000, sequence: 7 };
 const UNUSED = { ms: 0, sequence: 0 };
 
 const ROW: WorkerRow = {
-  ...{ id: 3, version: 5, ownVersion: 5, token: 't', holder: 'host:1', layout: 's.0.w10.b1.q18.e1' },
-  ...{ leaseUntilMs: NOW + 4_000, lane: 0, odometers: [AHEAD, PAST], code: 'c', heartbeatMs: NOW - 1_000 },
+  id: 3,
+  version: 5,
+  ownVersion: 5,
+  token: 't',
+  holder: 'host:1',
+  layout: 's.0.w10.b1.q18.e1',
+  leaseUntilMs: NOW + 4_000,
+  lane: 0,
+  odometers: [AHEAD, PAST],
+  code: 'c',
+  heartbeatMs: NOW - 1_000,
 };
 
 describe('describeWorker', () => {
@@ -39,12 +48,18 @@ describe('describeWorker', () => {
 
   it('shows all but the token, with times for people', () => {
     expect(describeWorker(ROW, NOW, GRACE_MS)).toEqual({
-      ...{ workerId: 3, state: 'held', holder: 'host:1', leaseLeftMs: 4_000, graceLeftMs: 14_000, lane: 0 },
+      workerId: 3,
+      state: 'held',
+      holder: 'host:1',
+      leaseLeftMs: 4_000,
+      graceLeftMs: 14_000,
+      lane: 0,
       odometers: [
         { time: new Date(AHEAD.ms), sequence: 7 },
         { time: new Date(PAST.ms), sequence: 7 },
       ],
-      ...{ layout: 's.0.w10.b1.q18.e1', heartbeat: new Date(NOW - 1_000) },
+      layout: 's.0.w10.b1.q18.e1',
+      heartbeat: new Date(NOW - 1_000),
     });
   });
 

@@ -98,7 +98,10 @@ describe.each(databaseKinds)('the table of business numbers on %s', (kind) => {
     await dataSource.query('CREATE TABLE raindrop_business_number (id integer)');
     const error = await prepareBusinessNumbers(dataSource).catch((caught: unknown) => caught);
     expect(error).toMatchObject({
-      ...{ errorCode: 'NOT_OUR_TABLE', kind: 'businessNumber', table: 'raindrop_business_number', retryable: false },
+      errorCode: 'NOT_OUR_TABLE',
+      kind: 'businessNumber',
+      table: 'raindrop_business_number',
+      retryable: false,
       message: expect.stringMatching(
         /is not a table of business numbers: it lacks series, .*another tableName/,
       ) as string,
@@ -150,8 +153,12 @@ describe('names that differ by case or accents only', () => {
   it('have segments of their own there', async () => {
     for (const sql of segmentTableSql('mysql')) await dataSource.query(asOldMysql(sql));
     const store = new SqlSegmentStore(sqlDatabase(database.options), {
-      ...{ tableName: 'raindrop_segment', autoCreateTable: false, autoCreateCode: true, defaultStep: 10 },
-      ...{ opTimeoutMs: 5_000, skipAfterFailover: 0 },
+      tableName: 'raindrop_segment',
+      autoCreateTable: false,
+      autoCreateCode: true,
+      defaultStep: 10,
+      opTimeoutMs: 5_000,
+      skipAfterFailover: 0,
     });
     for (const code of ['order', 'Order']) {
       expect(await store.source(code).reserve({ above: 0n })).toMatchObject({ first: 1n, last: 10n });

@@ -40,8 +40,16 @@ describe('the database of a DataSource', () => {
 });
 
 const APPLICATION = {
-  ...{ entities: ['a.js'], subscribers: ['b.js'], migrations: ['c.js'], migrationsRun: true, synchronize: true },
-  ...{ dropSchema: true, logging: 'all', maxQueryExecutionTime: 5, cache: true, poolSize: 50 },
+  entities: ['a.js'],
+  subscribers: ['b.js'],
+  migrations: ['c.js'],
+  migrationsRun: true,
+  synchronize: true,
+  dropSchema: true,
+  logging: 'all',
+  maxQueryExecutionTime: 5,
+  cache: true,
+  poolSize: 50,
 };
 
 function derived(options: object): Record<string, unknown> {

@@ -41,7 +41,10 @@ export function dataSourceDatabase(
   refuseNonObject('options', options, 'must be the options of a DataSource');
   const { type, database, schema } = options as { type: string; database?: unknown; schema?: string };
   return {
-    ...{ type, schema, configuredBy, place: placeOf(options) },
+    type,
+    schema,
+    configuredBy,
+    place: placeOf(options),
     isVolatile: type === 'sqljs' || (isFileDatabase(type) && isInMemory(database)),
     warnings: () => [...sqliteDriverWarning(sqliteVersionsOf(options)), ...dropWarning(options)],
     driver: (opTimeoutMs, sockets) => new DataSourceDriver(options, opTimeoutMs, sockets),

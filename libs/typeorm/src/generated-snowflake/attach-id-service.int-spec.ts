@@ -45,8 +45,12 @@ describe.each(databaseKinds)('A script without Nest on %s', (kind) => {
   const logQuery = (sql: string): void => void (sql.includes('9223372036854775807') && looks.push(sql));
   const nothing = (): void => undefined;
   const logger = {
-    ...{ logQuery, logQueryError: nothing, logQuerySlow: nothing },
-    ...{ logSchemaBuild: nothing, logMigration: nothing, log: nothing },
+    logQuery,
+    logQueryError: nothing,
+    logQuerySlow: nothing,
+    logSchemaBuild: nothing,
+    logMigration: nothing,
+    log: nothing,
   };
 
   const open = async (more: object = {}, key?: string): Promise<DataSource> => {

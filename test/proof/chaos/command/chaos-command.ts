@@ -71,7 +71,9 @@ export function parseChaos(argv: readonly string[]): ChaosOrders {
   const has = (group: FaultGroup): boolean => group !== 'db' || db !== 'sqlite';
   const progress = (line: string): void => console.error(`chaos ${db}: ${line}`);
   return {
-    ...{ json, seed, progress },
+    json,
+    seed,
+    progress,
     workers:
       only === 'segments'
         ? undefined
@@ -100,9 +102,19 @@ function segmentOptions(
   // A quarter of what is asked for must come through all that goes wrong.
   const minNumbers = given.minNumbers ?? Math.floor((processes * SEGMENT_RATE * seconds) / 4);
   return {
-    ...{ db, seed, control, keep, beside, processes, seconds, pace, progress, minNumbers },
+    db,
+    seed,
+    control,
+    keep,
+    beside,
+    processes,
+    seconds,
+    pace,
+    progress,
+    minNumbers,
     faults: control ? CONTROL_FAULTS : faults,
-    ...{ rate: control ? 4 * SEGMENT_RATE : SEGMENT_RATE, floors: segmentFloor },
+    rate: control ? 4 * SEGMENT_RATE : SEGMENT_RATE,
+    floors: segmentFloor,
   };
 }
 

@@ -71,10 +71,26 @@ export function makeEngineReport(leg: Leg, options: EngineRunOptions, found: Fin
   const failures = control ? failuresOfControl(found) : failuresOf(leg, options, found);
   const { fired, refusals, startRefusals, unexpected } = tally;
   return {
-    ...{ passed: failures.length === 0, failures, engine, family: leg.family, versions, control, seconds, seed },
-    ...{ date: new Date().toISOString().slice(0, 10), faults, fired },
-    ...{ ids: leases.ids, repeats: leases.duplicates, segmentNumbers: segments.ids, gapless, refusals, startRefusals },
-    ...{ segmentRepeats: segments.duplicates, longestRefusalMs: Math.round(tally.longestRefusalMs), unexpected },
+    passed: failures.length === 0,
+    failures,
+    engine,
+    family: leg.family,
+    versions,
+    control,
+    seconds,
+    seed,
+    date: new Date().toISOString().slice(0, 10),
+    faults,
+    fired,
+    ids: leases.ids,
+    repeats: leases.duplicates,
+    segmentNumbers: segments.ids,
+    gapless,
+    refusals,
+    startRefusals,
+    segmentRepeats: segments.duplicates,
+    longestRefusalMs: Math.round(tally.longestRefusalMs),
+    unexpected,
     examples: [...leases.examples, ...segments.examples].map(
       ({ id, code, origins }) =>
         `${id} (${code}) from ${origins.map(({ process, position }) => `${process} as no. ${position}`).join(' and ')}`,

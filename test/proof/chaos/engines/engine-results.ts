@@ -27,8 +27,18 @@ export function recordEngineResult(report: EngineReport): void {
   const { engine, control, versions, date, seconds, faults, fired, ids, repeats } = report;
   const { segmentNumbers, segmentRepeats, gapless, refusals, longestRefusalMs } = report;
   const result: EngineResult = {
-    ...{ versions, date, seconds, faults, fired, ids, repeats, segmentNumbers, segmentRepeats },
-    ...{ ...(gapless !== undefined && { gapless }), refusals, longestRefusalMs },
+    versions,
+    date,
+    seconds,
+    faults,
+    fired,
+    ids,
+    repeats,
+    segmentNumbers,
+    segmentRepeats,
+    ...(gapless !== undefined && { gapless }),
+    refusals,
+    longestRefusalMs,
   } as EngineResult;
   const results = readEngineResults();
   results[engine] = { ...results[engine], [control ? 'control' : 'run']: result };

@@ -167,8 +167,12 @@ export class EngineRun {
     const engine = stage.database;
     const gapless = options.control ? undefined : await readGapless(engine.numbers ?? engine.wayTo('main'), stage.ids);
     return makeEngineReport(leg, options, {
-      ...{ versions: engine.versions, tally: stage.tally, faults, gapless },
-      ...{ leases: compareIds(stage.ids, CODES), segments: compareIds(stage.ids, ['segment']) },
+      versions: engine.versions,
+      tally: stage.tally,
+      faults,
+      gapless,
+      leases: compareIds(stage.ids, CODES),
+      segments: compareIds(stage.ids, ['segment']),
     });
   }
 }

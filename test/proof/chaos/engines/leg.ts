@@ -29,6 +29,10 @@ export interface Leg {
 
 /** Longer than a failover takes, so that who holds a worker id goes on while somebody else takes it. */
 export const FAILOVER_LEASE: LeaseOrders = {
-  ...{ heartbeatIntervalMs: 400, leaseMs: 10_000, horizonMs: 10_000, graceMs: 1_000 },
-  ...{ opTimeoutMs: 1_000, maxClockSkewMs: 1_500 },
+  heartbeatIntervalMs: 400,
+  leaseMs: 10_000,
+  horizonMs: 10_000,
+  graceMs: 1_000,
+  opTimeoutMs: 1_000,
+  maxClockSkewMs: 1_500,
 };

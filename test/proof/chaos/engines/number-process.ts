@@ -27,8 +27,15 @@ class NumberProcess extends ChaosProcess<NumberOrders, NumberService> {
     const { database, redis } = this.orders;
     const app = await startApp([
       RaindropModule.forRoot({
-        ...{ idMode: 'numberSection', defaultCode: 'segment', codes: ['segment'], defaultStep: 1_000, maxStep: 20_000 },
-        ...{ asyncTimeoutMs: 500, opTimeoutMs: OP_TIMEOUT_MS, retryBaseMs: 20, retryMaxMs: 300 },
+        idMode: 'numberSection',
+        defaultCode: 'segment',
+        codes: ['segment'],
+        defaultStep: 1_000,
+        maxStep: 20_000,
+        asyncTimeoutMs: 500,
+        opTimeoutMs: OP_TIMEOUT_MS,
+        retryBaseMs: 20,
+        retryMaxMs: 300,
         dbConfig: sqlDatabase(database, PORTS[process.pid % 2]),
         ...(redis !== undefined && { redis: redisBuffer({ connection: openRedis(redis) }) }),
         logger: SILENT,

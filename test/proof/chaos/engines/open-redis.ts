@@ -6,7 +6,9 @@ import type { Way } from './engine.js';
 export function openRedis({ nodes, ...options }: Way): RedisTarget {
   if (nodes === undefined) return options;
   const client = new Cluster(nodes as { host: string; port: number }[], {
-    ...{ slotsRefreshTimeout: 1_000, enableOfflineQueue: false, clusterRetryStrategy: () => 200 },
+    slotsRefreshTimeout: 1_000,
+    enableOfflineQueue: false,
+    clusterRetryStrategy: () => 200,
     redisOptions: { commandTimeout: 1_000, connectTimeout: 1_000 },
   });
   return client.on('error', () => undefined);

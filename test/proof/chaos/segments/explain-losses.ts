@@ -61,8 +61,12 @@ export function explainLosses(
     explainInRedis(missing, rows, runs, held, events, clearedAt);
   }
   return {
-    ...{ key, reserved: maxId, issued: sizeOf(issued), lost: missing.explained },
-    ...{ unexplained: missing.left, contradictions },
+    key,
+    reserved: maxId,
+    issued: sizeOf(issued),
+    lost: missing.explained,
+    unexplained: missing.left,
+    contradictions,
   };
 }
 

@@ -81,9 +81,14 @@ function readProcess(directory: string, name: string, killed: ReadonlySet<string
 function begun(line: Extract<JournalLine, { call: unknown }>): RecordedCall {
   const { level, key, call, at } = line;
   return {
-    ...{ level, key, call, at },
+    level,
+    key,
+    call,
+    at,
     count: line.call === 'reserve' ? line.count : null,
     unused: line.call === 'giveBack' ? { first: line.first, last: line.last } : undefined,
-    ...{ outcome: undefined, segment: undefined, endedAt: undefined },
+    outcome: undefined,
+    segment: undefined,
+    endedAt: undefined,
   };
 }

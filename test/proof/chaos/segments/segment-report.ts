@@ -74,12 +74,25 @@ export function makeSegmentReport(options: SegmentRunOptions, findings: SegmentF
   const { db, seed, seconds, control, beside } = options;
   const { fired, refusals, starts, unexpected } = tally;
   return {
-    ...{ passed: failures.length === 0, failures, control, beside, db, seed, seconds },
-    ...{ numbers: all.reduce((sum, { ids }) => sum + ids, 0), duplicates },
+    passed: failures.length === 0,
+    failures,
+    control,
+    beside,
+    db,
+    seed,
+    seconds,
+    numbers: all.reduce((sum, { ids }) => sum + ids, 0),
+    duplicates,
     lost: verdicts.reduce((sum, { reserved, issued }) => sum + Math.max(0, reserved - issued), 0),
     lostBy,
     unexplained: verdicts.reduce((sum, verdict) => sum + sizeOf(verdict.unexplained), 0),
-    ...{ fired, planned: countKinds(plan), refusals, starts, reservations, found, unexpected },
+    fired,
+    planned: countKinds(plan),
+    refusals,
+    starts,
+    reservations,
+    found,
+    unexpected,
   };
 }
 

@@ -114,7 +114,10 @@ export class SegmentRun {
       ReturnType<typeof compareIds>
     >;
     return makeSegmentReport(options, {
-      ...{ plan, tally, ledgers, verdicts },
+      plan,
+      tally,
+      ledgers,
+      verdicts,
       reservations: processes.flatMap(({ calls }) => calls).filter(isReservation).length,
       dropped: processes.reduce((sum, { dropped }) => sum + (dropped['credit'] ?? 0), 0),
     });

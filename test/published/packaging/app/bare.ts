@@ -8,7 +8,10 @@ import { IdService, RaindropModule } from '@raindrop/nestjs';
   imports: [
     RaindropModule.forRoot({
       dbConfig: 'sqlite:bare.sqlite',
-      ...{ startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 3, endBitsLength: 1 },
+      startTimeStamp: '2026-01-01',
+      timeStampLength: 33,
+      workIdLength: 3,
+      endBitsLength: 1,
     }),
   ],
 })

@@ -52,7 +52,9 @@ export async function readMysqlIndexes(query: Query, columns: readonly MysqlColu
       if (!parts.some(({ col }) => mine.some(({ column }) => column === col))) continue;
       if (parts.some(({ kind, col }) => kind !== 'BTREE' || col === null)) throw inTheWay(`the index ${name}`, table);
       found.push({
-        ...{ path, name, isUnique: Number(parts[0]!.many) === 0 },
+        path,
+        name,
+        isUnique: Number(parts[0]!.many) === 0,
         parts: parts.map(({ col, part, sorted }) => ({
           column: col!,
           length: part === null || mine.some(({ column }) => column === col) ? '' : `(${part})`,

@@ -35,7 +35,8 @@ export function mysqlPhases(facts: MysqlUuid, numbers: readonly Numbers[], floor
     return { name: `the UUIDs of ${key.table} are there`, none: isGone, says: uuidsAreGone(key.table, kept) };
   });
   const numbered = forth.map((each): Phase => ({
-    ...{ name: `numbers of ${each.table}.${each.column}`, unless: isSwapped },
+    name: `numbers of ${each.table}.${each.column}`,
+    unless: isSwapped,
     none: `SELECT 1 FROM DUAL WHERE NOT EXISTS (${hasColumn(facts, each, each.fresh)})`,
     says: numbersAreGone(each.table, each.fresh),
   }));
@@ -69,7 +70,8 @@ export function mysqlPhases(facts: MysqlUuid, numbers: readonly Numbers[], floor
     forget: [
       ...uuids,
       ...keys.map(({ key, kept, isSwapped: none }) => ({
-        ...{ name: `the keys of ${key.table} have been swapped back`, none },
+        name: `the keys of ${key.table} have been swapped back`,
+        none,
         says: `${key.table} still has a column ${kept}: revert the other migration first`,
       })),
       { name: 'no more triggers', run: drops },
@@ -145,18 +147,34 @@ function numberedKey(
     pathSql({ schema: key.schema, table: ownName(`${at}_${key.table}`, what) }, facts.home);
   const [kept, map] = [keptName(key), own('map_')];
   const forth = columns.map((each): Replaced => ({
-    ...{ path: each.path, table: each.table, column: each.column, isNullable: each.isNullable },
-    ...{ fresh: ownName(each.column), type: 'bigint', source: { path: map, at: 'old_key', take: 'number' } },
+    path: each.path,
+    table: each.table,
+    column: each.column,
+    isNullable: each.isNullable,
+    fresh: ownName(each.column),
+    type: 'bigint',
+    source: { path: map, at: 'old_key', take: 'number' },
     ...(each === key && { keep: kept }),
   }));
   const back = columns.map((each): Replaced => ({
-    ...{ path: each.path, table: each.table, column: each.column, isNullable: each.isNullable, type: each.type },
+    path: each.path,
+    table: each.table,
+    column: each.column,
+    isNullable: each.isNullable,
+    type: each.type,
     ...(each === key
       ? { fresh: kept }
       : { fresh: ownName(each.column), source: { path: key.path, at: key.column, take: kept } }),
   }));
   return {
-    ...{ ...numbers, key, kept, map, sorted: own('order_'), counter: own('next_'), forth, back },
+    ...numbers,
+    key,
+    kept,
+    map,
+    sorted: own('order_'),
+    counter: own('next_'),
+    forth,
+    back,
     isSwapped: hasColumn(facts, key, kept),
   };
 }

@@ -55,7 +55,10 @@ export async function readMysqlUuids(
   return {
     database,
     keys: keys.map(({ key, columns: [, ...references] }) => ({
-      ...{ path: key.path, key, references, following: references.filter((each) => isAmong(named, each)) },
+      path: key.path,
+      key,
+      references,
+      following: references.filter((each) => isAmong(named, each)),
       orderBy: paths[named.indexOf(key)]?.orderBy,
       hex: hexOf(key),
       first: firstMysqlNumber(key.type),
@@ -157,8 +160,12 @@ async function readColumn(
   const { name, col, type, nullable, fallback, charset, collated } = found as Record<string, string | null>;
   const letters = charset === null ? '' : ` CHARACTER SET ${charset!} COLLATE ${collated!}`;
   return {
-    ...{ schema, table: name!, path: pathSql({ schema, table: name! }, home), column: col! },
-    ...{ type: `${type!.toLowerCase()}${letters}`, isNullable: nullable === 'YES' },
+    schema,
+    table: name!,
+    path: pathSql({ schema, table: name! }, home),
+    column: col!,
+    type: `${type!.toLowerCase()}${letters}`,
+    isNullable: nullable === 'YES',
     fallback: fallback === 'NULL' ? null : fallback!,
   };
 }

@@ -30,7 +30,8 @@ export function postgresPhases(facts: PostgresUuid, numbers: readonly Numbers[],
     return { name: `the UUIDs of ${key.table} are there`, none: isGone, says: uuidsAreGone(key.table, kept) };
   });
   const numbered = forth.map((each): Phase => ({
-    ...{ name: `numbers of ${each.table}.${each.column}`, unless: isSwapped },
+    name: `numbers of ${each.table}.${each.column}`,
+    unless: isSwapped,
     none: `SELECT 1 WHERE NOT EXISTS (${hasColumn(each.path, each.fresh)})`,
     says: numbersAreGone(each.table, each.fresh),
   }));
@@ -65,7 +66,8 @@ export function postgresPhases(facts: PostgresUuid, numbers: readonly Numbers[],
     forget: [
       ...uuids,
       ...keys.map(({ key, kept, isSwapped: none }) => ({
-        ...{ name: `the keys of ${key.table} have been swapped back`, none },
+        name: `the keys of ${key.table} have been swapped back`,
+        none,
         says: `${key.table} still has a column ${kept}: revert the other migration first`,
       })),
       {
@@ -138,9 +140,15 @@ function numberedKey({ key, columns }: ReferencedKey<PostgresColumn>, at: number
   const kept = keptName(key);
   const map = quoted(ownName(`${at}_${key.table}`, 'map_'));
   return {
-    ...{ ...numbers, key, kept, map, keptIndex: ownName(`${at}_${key.table}`, 'kept_') },
+    ...numbers,
+    key,
+    kept,
+    map,
+    keptIndex: ownName(`${at}_${key.table}`, 'kept_'),
     forth: columns.map((each) => ({
-      ...{ ...each, fresh: ownName(each.column), type: 'bigint' },
+      ...each,
+      fresh: ownName(each.column),
+      type: 'bigint',
       ...(each === key && { keep: kept }),
       source: { path: map, at: 'old_key', take: 'number' },
     })),

@@ -34,7 +34,10 @@ export async function readPostgresUuids(query: Query, paths: readonly UuidPath[]
   return {
     database: 'postgres',
     keys: keys.map(({ key, columns: [, ...references] }) => ({
-      ...{ path: key.path, key, references, following: references.filter((each) => isAmong(named, each)) },
+      path: key.path,
+      key,
+      references,
+      following: references.filter((each) => isAmong(named, each)),
       orderBy: paths[named.indexOf(key)]?.orderBy,
       hex: `LOWER(REPLACE(t.${quoted(key.column)}::text, '-', ''))`,
       first: 1n,
@@ -68,9 +71,14 @@ async function readColumn(query: Query, path: string, column: string): Promise<F
   );
   if (found === undefined) return undefined;
   return {
-    ...{ path: String(found['path']), table: String(found['name']), column, type: String(found['type']) },
-    ...{ isNullable: found['nullable'] === true, fallback: found['fallback'] as string | null },
-    ...{ siblings: JSON.parse(String(found['siblings'])) as string[], isUnique: found['alone'] === true },
+    path: String(found['path']),
+    table: String(found['name']),
+    column,
+    type: String(found['type']),
+    isNullable: found['nullable'] === true,
+    fallback: found['fallback'] as string | null,
+    siblings: JSON.parse(String(found['siblings'])) as string[],
+    isUnique: found['alone'] === true,
   };
 }
 
@@ -91,13 +99,13 @@ async function readLinks(query: Query): Promise<Link[]> {
       "WHERE k.contype = 'f' ORDER BY k.conrelid::regclass::text, k.conname",
   );
   return records.map((each) => ({
-    ...{
-      oid: String(each['oid']),
-      name: String(each['name']),
-      path: String(each['path']),
-      child: String(each['child']),
-    },
-    ...{ to: String(each['target']), parent: String(each['parent']), definition: String(each['definition']) },
+    oid: String(each['oid']),
+    name: String(each['name']),
+    path: String(each['path']),
+    child: String(each['child']),
+    to: String(each['target']),
+    parent: String(each['parent']),
+    definition: String(each['definition']),
   }));
 }
 
@@ -118,7 +126,10 @@ async function readIndexes(query: Query, columns: readonly PostgresColumn[]): Pr
     );
     for (const each of records) {
       indexes.set(String(each['oid']), {
-        ...{ path, schema: String(each['schema']), name: String(each['name']), definition: String(each['definition']) },
+        path,
+        schema: String(each['schema']),
+        name: String(each['name']),
+        definition: String(each['definition']),
         constraint: each['held'] as string | null,
       });
     }

@@ -123,8 +123,16 @@ describe('A Redis whose marker is another one than a process has seen', () => {
     }
     const { odometers, version, token } = row!;
     const write = {
-      ...{ id: 1, expected: { version, token }, token: 'ghost', holder: '', layout: '', lane: 0 as const, odometers },
-      ...{ code: '', timeUnit: 1, leaseMs: 1_000 },
+      id: 1,
+      expected: { version, token },
+      token: 'ghost',
+      holder: '',
+      layout: '',
+      lane: 0 as const,
+      odometers,
+      code: '',
+      timeUnit: 1,
+      leaseMs: 1_000,
     };
     expect(await living.write(write)).toBe(false);
   });

@@ -10,14 +10,24 @@ const TICK_MS = 2_000;
 
 /** Of a service that renews seldom: its reach is 65 s. */
 const LONG_LEASE = resolveLeaseOptions({
-  ...{ heartbeatIntervalMs: 15_000, leaseMs: 20_000, horizonMs: 25_000, graceMs: 20_000, opTimeoutMs: 1_000 },
-  ...{ maxClockSkewMs: 5_000, waitForWorkerMs: 1_000 },
+  heartbeatIntervalMs: 15_000,
+  leaseMs: 20_000,
+  horizonMs: 25_000,
+  graceMs: 20_000,
+  opTimeoutMs: 1_000,
+  maxClockSkewMs: 5_000,
+  waitForWorkerMs: 1_000,
 });
 
 /** A lease that outlives a restart of Redis on a busy machine. */
 const PATIENT_LEASE = resolveLeaseOptions({
-  ...{ heartbeatIntervalMs: 300, leaseMs: 5_000, horizonMs: 5_000, graceMs: 200, opTimeoutMs: 1_000 },
-  ...{ maxClockSkewMs: 300, waitForWorkerMs: 60_000 },
+  heartbeatIntervalMs: 300,
+  leaseMs: 5_000,
+  horizonMs: 5_000,
+  graceMs: 200,
+  opTimeoutMs: 1_000,
+  maxClockSkewMs: 300,
+  waitForWorkerMs: 60_000,
 });
 const PATIENT_REACH_MS = grantReachMs(PATIENT_LEASE);
 

@@ -44,8 +44,16 @@ describe('Worker ids of a Redis that loses its memory', () => {
     expect((await later.readRow(1)).row).toMatchObject({ version: row!.version, token: row!.token });
     const { odometers, version, token } = row!;
     const write = {
-      ...{ id: 1, expected: { version, token }, token: 'ghost', holder: '', layout: '', lane: 0 as const, odometers },
-      ...{ code: '', timeUnit: 1, leaseMs: 1_000 },
+      id: 1,
+      expected: { version, token },
+      token: 'ghost',
+      holder: '',
+      layout: '',
+      lane: 0 as const,
+      odometers,
+      code: '',
+      timeUnit: 1,
+      leaseMs: 1_000,
     };
     expect(await early.write(write)).toBe(false);
     weakenWorkerScripts('if seen ~= generation then return answer(0) end', '');

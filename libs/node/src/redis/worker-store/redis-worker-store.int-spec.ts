@@ -34,7 +34,8 @@ async function makeBench(): Promise<{
   const redis = new Redis(connection);
   const stores: RedisWorkerStore[] = [];
   return {
-    ...{ redis, key },
+    redis,
+    key,
     open: () => {
       const store = new RedisWorkerStore({ connection, key, opTimeoutMs: 5_000, reachMs: 185_000, timers });
       stores.push(store);

@@ -13,7 +13,11 @@ const LAYOUT = { timeUnit: 'second', startTimeStamp: '2024-01-01', timeStampLeng
 
 /** So short that its reach is over within seconds. */
 const SHORT_LEASE = {
-  ...{ heartbeatIntervalMs: 200, leaseMs: 1_500, horizonMs: 1_500, graceMs: 200, opTimeoutMs: 1_000 },
+  heartbeatIntervalMs: 200,
+  leaseMs: 1_500,
+  horizonMs: 1_500,
+  graceMs: 200,
+  opTimeoutMs: 1_000,
   maxClockSkewMs: 1_000,
 };
 const SHORT_REACH_MS = 4_500;
@@ -113,7 +117,8 @@ describe('A service with worker ids from Redis', () => {
   describe('and no layout in its options', () => {
     const unnamed = (layout?: 'number'): Promise<IdService> =>
       openIdService({
-        ...{ workerIdAssigner: redisWorkers({ connection: server.url }), logger: SILENT },
+        workerIdAssigner: redisWorkers({ connection: server.url }),
+        logger: SILENT,
         ...(layout !== undefined && { layout }),
       }).then((ids) => {
         opened.push(ids);

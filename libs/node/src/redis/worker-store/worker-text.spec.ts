@@ -25,15 +25,30 @@ describe('The text of a worker row', () => {
     const write = fc.record({
       id: fc.nat(1_023),
       expected: fc.record({ version: fc.nat(), token: text }),
-      ...{ token: text, holder: text, layout: text, code: text, timeUnit: fc.nat(5), leaseMs: integer },
-      ...{ lane: fc.constantFrom(0 as const, 1 as const), odometers: fc.tuple(odometer, odometer) },
+      token: text,
+      holder: text,
+      layout: text,
+      code: text,
+      timeUnit: fc.nat(5),
+      leaseMs: integer,
+      lane: fc.constantFrom(0 as const, 1 as const),
+      odometers: fc.tuple(odometer, odometer),
     });
     fc.assert(
       fc.property(write, integer, integer, (each, leaseUntilMs, nowMs) => {
         const { id, expected, token, holder, layout, code, lane, odometers } = each;
         const version = expected.version + 1;
         expect(readWorkerText('key', String(id), written(each, leaseUntilMs, nowMs), 0)).toEqual({
-          ...{ id, version, ownVersion: version, token, holder, layout, code, lane, odometers, leaseUntilMs },
+          id,
+          version,
+          ownVersion: version,
+          token,
+          holder,
+          layout,
+          code,
+          lane,
+          odometers,
+          leaseUntilMs,
           heartbeatMs: nowMs,
         });
       }),
@@ -42,8 +57,15 @@ describe('The text of a worker row', () => {
 
   it('keeps on one line what people read', () => {
     const write = {
-      ...{ id: 1, expected: { version: 0, token: '' }, token: 'a', holder: 'one\ntwo', layout: 'b', code: 'c\nd' },
-      ...{ lane: 0 as const, timeUnit: 1, leaseMs: 5 },
+      id: 1,
+      expected: { version: 0, token: '' },
+      token: 'a',
+      holder: 'one\ntwo',
+      layout: 'b',
+      code: 'c\nd',
+      lane: 0 as const,
+      timeUnit: 1,
+      leaseMs: 5,
       odometers: [
         { ms: 1, sequence: 2 },
         { ms: 3, sequence: 4 },
