@@ -113,10 +113,10 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'A range that comes back with an old snapshot is never served',
   },
   {
-    name: 'redis-generation-unchecked',
-    breaks: 'A worker in Redis is written only in the generation in which it was read.',
+    name: 'redis-marker-unchecked',
+    breaks: 'A worker in Redis is written only under the marker under which it was read.',
     file: 'libs/node/src/redis/worker-store/worker-scripts.ts',
-    find: 'if seen ~= generation then return answer(0) end',
+    find: 'if seen ~= marker then return answer(0) end',
     replace: '',
     tier: 1,
     spec: 'libs/node/src/redis/worker-store/lost-memory.int-spec.ts',

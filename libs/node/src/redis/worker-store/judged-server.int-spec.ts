@@ -54,17 +54,17 @@ describe('The server of a Redis', () => {
     const before = await admin.hgetall(KEY);
     const lua = [CLOCK, ...changes].reduce(changed, workerScripts.table.lua);
     const call = [ownMs, 0, PRESENT_MS, 0, markerOf(believed)].join(' ');
-    const [generation, barredUntil, , , what] = (await admin.eval(lua, 1, KEY, call)) as string[];
+    const [marker, barredUntil, , , what] = (await admin.eval(lua, 1, KEY, call)) as string[];
     const after = await admin.hgetall(KEY);
     const isWritten = JSON.stringify(after) !== JSON.stringify(before);
     if (what === 'former') {
       expect(isWritten).toBe(false);
       return 'former primary';
     }
-    const isLost = generation !== markerOf(recorded);
-    const isLast = [recorded, believed].every((noted) => momentOf(generation!) > momentOf(markerOf(noted)));
+    const isLost = marker !== markerOf(recorded);
+    const isLast = [recorded, believed].every((noted) => momentOf(marker!) > momentOf(markerOf(noted)));
     if (isLost && !isLast) throw new Error('recorded before one that was seen');
-    expect(after['generation']).toBe(generation);
+    expect(after['generation']).toBe(marker);
     return [isLost ? 'lost' : isWritten ? 'noted' : 'believed', timeOf(Number(barredUntil))];
   }
 
@@ -111,7 +111,7 @@ describe('The server of a Redis', () => {
     [
       'believes any server',
       'one where another was recorded, by a process that has just begun',
-      ['string.sub(generation, 1, #term) ~= term', "generation == ''"],
+      ['string.sub(marker, 1, #term) ~= term', "marker == ''"],
     ],
   ])('is judged otherwise by a script that %s', async (_, name, change) => {
     const given = FAILOVER_CASES[name]!;

@@ -56,7 +56,7 @@ describe('Worker ids of a Redis that loses its memory', () => {
       leaseMs: 1_000,
     };
     expect(await early.write(write)).toBe(false);
-    weakenWorkerScripts('if seen ~= generation then return answer(0) end', '');
+    weakenWorkerScripts('if seen ~= marker then return answer(0) end', '');
     expect(await early.write(write)).toBe(true);
     await Promise.all([early.close(), later.close()]);
   });

@@ -34,7 +34,7 @@ const NO_RANGE: WorkerRange = { min: 1, max: 0 };
  * its token goes on. A process that wants a row waits until the clock has passed that moment.
  *
  * The scripts judge the server themselves, by its own clock and at the moment of the command: a FailoverGuard here
- * would judge later, and need a second round trip. A write is made only in the generation in which its row was read. So
+ * would judge later, and need a second round trip. A write is made only under the marker under which its row was read. So
  * one store serves one keeper, one call after the other.
  */
 export class RedisWorkerStore implements WorkerStore {
@@ -42,10 +42,10 @@ export class RedisWorkerStore implements WorkerStore {
   private range = NO_RANGE;
   /** Every layout that was seen to have issued IDs. A Redis that has forgotten one is told. */
   private readonly layouts = new Set<string>();
-  /** The generation of Redis' memory that has our rows and layouts. */
+  /** The marker of the memory that has our rows and layouts. */
   private completed: string | undefined;
-  /** The generation in which rows were read last. */
-  private generation = '';
+  /** The marker under which rows were read last. */
+  private marker = '';
 
   constructor(private readonly options: RedisWorkerCallsOptions) {
     this.calls = new RedisWorkerCalls(options);
@@ -62,7 +62,7 @@ export class RedisWorkerStore implements WorkerStore {
   async readTable(): Promise<WorkerTable> {
     const what = 'reading the workers';
     const isPrepared = this.completed !== undefined;
-    const { generation, nowMs, lostUntilMs, rest } = isPrepared
+    const { marker, nowMs, lostUntilMs, rest } = isPrepared
       ? await this.readBelieved(what, 'table', [])
       : await this.calls.run(what, 'peek', []);
     const [fields] = rest as [string[]];
@@ -85,7 +85,7 @@ export class RedisWorkerStore implements WorkerStore {
       // It is set when the memory was lost once, or nothing tells how it began.
       ...(lostUntilMs > 0 && { lostUntilMs }),
       // A loss that no process has recorded yet counts for every layout.
-      ...(all.get('generation') === generation && this.servedAloneOf(all)),
+      ...(all.get('generation') === marker && this.servedAloneOf(all)),
     };
   }
 
@@ -117,7 +117,7 @@ export class RedisWorkerStore implements WorkerStore {
     const { id, expected, token, layout, leaseMs } = write;
     const was = [id, expected.version, expected.token];
     const will = [expected.version + 1, `${token}\n${layout}`, leaseMs, endOfWorkerText(write)];
-    const { rest } = await this.calls.run('writing a worker', 'write', [this.generation, ...was, ...will]);
+    const { rest } = await this.calls.run('writing a worker', 'write', [this.marker, ...was, ...will]);
     return rest[0] === '1';
   }
 
@@ -159,8 +159,8 @@ export class RedisWorkerStore implements WorkerStore {
   private async readBelieved(what: string, name: ReadScript, args: readonly number[]): Promise<WorkerAnswer> {
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
       const answer = await this.calls.run(what, name, args);
-      if (answer.generation === this.completed) {
-        this.generation = answer.generation;
+      if (answer.marker === this.completed) {
+        this.marker = answer.marker;
         return answer;
       }
       await this.complete();
@@ -170,13 +170,13 @@ export class RedisWorkerStore implements WorkerStore {
 
   private async complete(): Promise<void> {
     const { min, max } = this.range;
-    const { generation } = await this.calls.run('preparing the workers', 'complete', [
+    const { marker } = await this.calls.run('preparing the workers', 'complete', [
       min,
       max,
       BLANK_ROW,
       ...this.layouts,
     ]);
-    this.completed = generation;
+    this.completed = marker;
   }
 
   private noted(layouts: string[]): string[] {
@@ -233,7 +233,7 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 /** The answer of a script, and the memory that it is from. */
 interface WorkerAnswer {
   /** Changes with every loss of Redis' memory. */
-  readonly generation: string;
+  readonly marker: string;
   /** No odometer is believed below the end of that moment's tick; 0 for none. */
   readonly lostUntilMs: number;
   readonly nowMs: number;
@@ -247,8 +247,8 @@ class RedisWorkerCalls {
   private warnedOf: string | undefined;
   /** The longest reach that Redis ever told. A Redis that has forgotten it is told. */
   private reachMs: number;
-  /** The generation of the last answer. A server with an earlier generation was replaced. */
-  private generation = '';
+  /** The marker of the last answer. A server with an earlier marker was replaced. */
+  private marker = '';
 
   constructor(private readonly options: RedisWorkerCallsOptions) {
     this.reachMs = options.reachMs;
@@ -264,12 +264,12 @@ class RedisWorkerCalls {
     name: Exclude<WorkerScriptName, 'init' | 'durability'>,
     args: readonly (string | number)[],
   ): Promise<WorkerAnswer> {
-    const [generation, lostUntil, now, reach, ...rest] = await this.call(what, name, args);
+    const [marker, lostUntil, now, reach, ...rest] = await this.call(what, name, args);
     if (rest[0] === 'former' || rest[0] === 'skew') throw this.refusalOf(rest[0], Number(now));
-    if (name !== 'peek') this.generation = String(generation);
+    if (name !== 'peek') this.marker = String(marker);
     this.reachMs = Math.max(this.reachMs, Number(reach));
     if (rest[0] === 'corrupt') throw new CorruptRedisWorkerError(this.options.key, String(rest[1]));
-    const answer = { generation: String(generation), lostUntilMs: Number(lostUntil), nowMs: Number(now), rest };
+    const answer = { marker: String(marker), lostUntilMs: Number(lostUntil), nowMs: Number(now), rest };
     this.warnOf(answer);
     return answer;
   }
@@ -307,7 +307,7 @@ class RedisWorkerCalls {
         what,
         workerScripts[name],
         [key],
-        [[this.reachMs, leastReachMs, wallClock.now(), maxClockSkewMs, this.generation].join(' '), ...args.map(String)],
+        [[this.reachMs, leastReachMs, wallClock.now(), maxClockSkewMs, this.marker].join(' '), ...args.map(String)],
       );
       if (connection !== this.connection) throw new RedisUnavailableError(what, 'the call was abandoned');
       return said;
@@ -325,9 +325,9 @@ class RedisWorkerCalls {
     return new ClockSkewError(wallClock.now() - nowMs, this.options.maxClockSkewMs ?? NO_LIMIT);
   }
 
-  private warnOf({ generation, lostUntilMs, nowMs }: WorkerAnswer): void {
-    if (lostUntilMs <= nowMs || generation === this.warnedOf) return;
-    this.warnedOf = generation;
+  private warnOf({ marker, lostUntilMs, nowMs }: WorkerAnswer): void {
+    if (lostUntilMs <= nowMs || marker === this.warnedOf) return;
+    this.warnedOf = marker;
     this.options.warn?.(
       `Redis lost all or part of the worker ids in ${this.options.key}, or never had them: none is given before ` +
         `${new Date(lostUntilMs).toISOString()}. Processes keep those that Redis still shows. Do not change the ` +

@@ -35,9 +35,9 @@ local function momentOf(marker)
 end
 local function markerOf(moment) return term .. digits(math.floor(moment / 1000000)) .. '.' .. digits(moment % 1000000) end
 local meta = redis.call('HMGET', key, 'generation', 'floor', 'lostAt', 'reach')
-local generation, lostUntil, lostAt = meta[1] or '', tonumber(meta[2] or 0), tonumber(meta[3] or 0)
-local isNew = string.sub(generation, 1, #term) ~= term
-local isSame, recorded, believed = string.sub(own, 1, #term) == term, momentOf(generation), momentOf(own)
+local marker, lostUntil, lostAt = meta[1] or '', tonumber(meta[2] or 0), tonumber(meta[3] or 0)
+local isNew = string.sub(marker, 1, #term) ~= term
+local isSame, recorded, believed = string.sub(own, 1, #term) == term, momentOf(marker), momentOf(own)
 local isFormer = not isNew and not isSame and recorded < believed
 if own ~= '' and not isFormer then
   -- Its memory went back; two servers were recorded side by side; or this one was taken for the first.
@@ -45,13 +45,13 @@ if own ~= '' and not isFormer then
 end
 local knownReach = tonumber(meta[4] or 0)
 local reach = math.max(tonumber(ownReach), knownReach, isNew and tonumber(leastReach) or 0)
-local function answer(...) return {generation, digits(lostUntil), digits(now), digits(reach), ...} end
+local function answer(...) return {marker, digits(lostUntil), digits(now), digits(reach), ...} end
 if isFormer then return answer('former') end
 if isNew and math.abs(tonumber(wall) - now) > tonumber(maxSkew) then return answer('skew') end
 if isNew or reach > knownReach then
   if isNew then
     local moment = tonumber(time[1]) * 1000000 + tonumber(time[2])
-    generation, lostAt = markerOf(math.max(moment, recorded + 1, believed + 1)), math.max(lostAt, now)
+    marker, lostAt = markerOf(math.max(moment, recorded + 1, believed + 1)), math.max(lostAt, now)
   end
   if lostAt > 0 then lostUntil = math.max(lostUntil, lostAt + reach) end
 end
@@ -60,7 +60,7 @@ end
 /** Writes what JUDGE has found, so that every process goes by it. */
 const MARK = String.raw`${JUDGE}
 if isNew or reach > knownReach then
-  redis.call('HSET', key, 'generation', generation, 'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'reach', digits(reach))
+  redis.call('HSET', key, 'generation', marker, 'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'reach', digits(reach))
   if isNew then redis.call('HDEL', key, 'servedAlone', 'aloneFloor') end
 end
 `;
@@ -168,12 +168,12 @@ return answer('sample', sample, layouts, used, total, live, foreign)
 
 /**
  * Writes the row ARGV[3] if it has still the version ARGV[4] and the token ARGV[5], and if Redis has lost nothing since
- * they were read in generation ARGV[2]: what comes back with an old memory can look the same. The new text is the
+ * they were read under marker ARGV[2]: what comes back with an old memory can look the same. The new text is the
  * version ARGV[6], the token and layout ARGV[7], a lease of ARGV[8], and ARGV[9].
  */
 const WRITE = String.raw`${MARK}
 local seen, id, version, token = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-if seen ~= generation then return answer(0) end
+if seen ~= marker then return answer(0) end
 local found = redis.call('HMGET', key, id, 'deleted:' .. id)
 if not found[1] or found[2] then return answer(0) end
 local foundVersion, foundToken = string.match(found[1], '^(%d+)\n%d+\n([^\n]*)\n')
@@ -205,8 +205,8 @@ local ends = math.max(now, tonumber(ARGV[7])) + math.max(reach, tonumber(ARGV[2]
 if issuedUntil then lostAt, lostUntil = math.min(lostAt, now), math.max(ends, issuedUntil)
 else lostUntil = math.max(lostUntil, ends) end
 local leap, count = tonumber(ARGV[3]), 0
-local marker = markerOf(math.max(now * 1000, momentOf(generation)) + tonumber(ARGV[4]) * 1000)
-local fenced = {'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'generation', marker, 'reach', digits(reach)}
+local later = markerOf(math.max(now * 1000, momentOf(marker)) + tonumber(ARGV[4]) * 1000)
+local fenced = {'floor', digits(lostUntil), 'lostAt', digits(lostAt), 'generation', later, 'reach', digits(reach)}
 local function odometer(ms, sequence, layout, isUsed)
   local isKept = alone ~= '' and isUsed and layout ~= alone
   if tonumber(ms) > lostUntil then isKept = not issuedUntil end
@@ -228,7 +228,7 @@ end
 setAll(fenced)
 if alone == '' then redis.call('HDEL', key, 'servedAlone', 'aloneFloor')
 else redis.call('HSET', key, 'servedAlone', alone, 'aloneFloor', digits(math.min(aloneFloor, lostUntil))) end
-generation = marker
+marker = later
 return answer('fenced', count)
 `;
 
@@ -248,7 +248,7 @@ return {redis.call('INFO', 'persistence'), redis.call('INFO', 'replication'), re
 /**
  * KEYS[1] is the hash that holds everything: a part of it cannot be lost, evicted or restored without the marker.
  * ARGV[1] is the longest reach that the caller knows, the least, the caller's clock, how far that may be from this
- * one's, and the last marker that it has seen. The answer begins with generation, lostUntil, time, longest reach.
+ * one's, and the last marker that it has seen. The answer begins with marker, lostUntil, time, longest reach.
  */
 export const workerScripts = {
   complete: script(COMPLETE),
