@@ -210,7 +210,7 @@ export class PositionAllocator {
       s.stop();
       return refusal;
     }
-    // A lane that waits for the clock is timed at each call: window -1 is never the present one, so each call comes here.
+    // A held lane looks at the clock at every call: window -1 is no real one, and switches the fast path off.
     // After a request above that changed the tenure the window has ended, too.
     this.allowRun(s, held ? -1 : window);
     return undefined;

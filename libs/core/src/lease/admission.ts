@@ -154,7 +154,7 @@ export class ClockJumpDetector {
     this.offset = jumped ? offset : Math.min(this.offset, offset);
     if (reading.processId !== last.processId) return 'its process was copied or restored from a snapshot';
     if (jumped) return `the clock jumped forward by ${Math.round(jump)} ms`;
-    // By then the lease has run out as well. The suspicion makes its release write the odometers of all that was granted.
+    // The lease has run out by then. It is suspect all the same, so that its release writes the odometers of all grants.
     const still = reading.monotonicMs - last.monotonicMs;
     if (still > this.options.leaseMs) return `the process was paused for ${Math.round(still)} ms`;
     return undefined;

@@ -33,11 +33,12 @@ import {
  *
  * **Layouts.** A layout of the store may have issued up to the fence's end, as after a loss of commits. A layout that
  * served after the backup only has left no trace: the operator names it, by a fence with its options. Where the operator
- * states that one layout alone has served since (`servedAlone`), that one is judged by the rows: they tell how far others
- * have come, and theirs keep their odometers. Every other layout is judged as after any fence, whichever starts first.
+ * states that one layout alone has served since (`servedAlone`), the rows decide for that one how far other layouts have
+ * issued. So rows of other layouts keep their odometers. Every other layout is judged as after any fence.
  *
  * **Bounds only rise.** An earlier bar, the bar of a recorded loss and later odometers stay, also for a layout of which a
- * later fence states that it has served alone. `issuedUntilMs` takes them back to the fence's end.
+ * later fence states that it has served alone. `issuedUntilMs` takes them back to the fence's end. Example: a fence of 15:00
+ * barred until 15:10. One of 15:05, whose own end is 15:08:38, bars until 15:10; with `issuedUntilMs`, until 15:08:38.
  *
  * Example, with the defaults: a backup of 12:00 is restored, and fenced at 15:00:00. All rows are barred until 15:03:38. A
  * layout that was rolled back at 14:50, and whose IDs are those of ours 15 s later, bars ours until 15:03:53.

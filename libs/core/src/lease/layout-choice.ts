@@ -194,7 +194,6 @@ function describeBits({ fields, unitMs, epochMs, endBitsValue }: Layout): string
   return `ticks of ${unitMs} ms from ${new Date(epochMs).toISOString()}, bits ${bits}${end}`;
 }
 
-/** A conflict that clears up later than this is no reason to wait, ms. */
 /**
  * Judges every layout that the table has ever seen against ours.
  *
@@ -228,6 +227,7 @@ export function judgeLayouts(table: WorkerTable, layout: Layout, graceMs: number
     } else if (lastTick > othersEnd.tick) othersEnd = { tick: lastTick, sequence: layout.maxSequence };
   }
   if (conflicts.length === 0) return othersEnd;
+  // A start waits only for conflicts that end within a day.
   const isSoon = clearsAtMs !== undefined && clearsAtMs - table.nowMs <= DAY_MS;
   throw new LayoutConflictError(layout.fingerprint, conflicts, isSoon ? clearsAtMs : undefined);
 }

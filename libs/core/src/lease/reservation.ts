@@ -70,7 +70,7 @@ export class Reservation {
     });
   }
 
-  /** The only grant on a row for the past: to the end of the tick of `toMs`, in blocks or not. */
+  /** The only grant on a row for the past: to the end of the tick of `toMs`. */
   pastGrant(start: StartPoint, toMs: number): Grant {
     const { timeline, maxSequence } = this.layout;
     const { lane, base } = start;

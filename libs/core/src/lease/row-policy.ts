@@ -20,7 +20,10 @@ export interface Candidate {
 
 /** A free row, before a lane is chosen. */
 export interface FreeRow extends Omit<StartPoint, 'lane'> {
-  /** As `base`, without what a holder that did not give the row back may have issued in the present tick. */
+  /**
+   * How far the row says that it was used. Where commits can be lost, `base` adds the rest of the present tick: a holder
+   * that did not give the row back may have issued it.
+   */
   readonly known: PerLane<Position>;
 }
 
@@ -45,7 +48,7 @@ export interface RowPolicy {
    * needs all: what is believed of the past depends on every row.
    */
   readonly mayReadSample: boolean;
-  /** Which rows? Those that have a lane to issue on; undefined where a row has none. */
+  /** Which lane of a row? Undefined where the row has none to issue on: it is not used then. */
   laneOf(row: FreeRow, wallMs: number): Lane | undefined;
   /** In which order? Negative when `a` is tried before `b`; 0 where the common order decides: see `byFreeSince`. */
   compare(a: Candidate, b: Candidate): number;

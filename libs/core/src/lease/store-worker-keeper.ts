@@ -89,7 +89,7 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
   protected override async beginLease(lease: StoreLease): Promise<void> {
     await super.beginLease(lease);
     const { begun } = lease;
-    // A copy of this process has begun nothing.
+    // A fork of the process acquires no row of its own here: the lease is the original's, which records it.
     if (begun !== undefined && lease.isOriginal) this.ctx.history?.begin(begun);
   }
 

@@ -73,7 +73,7 @@ export abstract class WorkerKeeper<Kept extends Lease> implements Worker {
         for (const listener of this.listeners) notifyListener(listener, event);
       },
     };
-    // 0 stands for soon: `attempt` asks for that renewal itself.
+    // A lease that is to be renewed at once says 0, such as one that is suspect: `attempt` asks for that renewal itself.
     const withinMs = (): number => this.lease?.renewWithinMs || Number.POSITIVE_INFINITY;
     this.renewals = new RenewalTimer(this.ports, heartbeatIntervalMs, () => this.attempt(), withinMs);
   }

@@ -197,7 +197,7 @@ export function isForeign(row: WorkerRow): boolean {
   return row.code !== '' && row.ownVersion !== row.version;
 }
 
-/** The order of {@link WorkerSample.rows}; 0 for equal ones. */
+/** The order of {@link WorkerSample.rows}: rows that are given back or never used, then those whose lease ended first. */
 export function byFreeSince(a: WorkerRow, b: WorkerRow): number {
   const freeSince = ({ token, leaseUntilMs }: WorkerRow): number => (token === '' ? 0 : leaseUntilMs);
   return freeSince(a) - freeSince(b);

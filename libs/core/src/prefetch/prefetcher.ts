@@ -324,7 +324,8 @@ export class Prefetcher<Answer = unknown, B extends IdBuffer = IdBuffer> {
     const { buffer, fetcher } = this;
     const wanted = Math.max(this.policy.lowWatermark(), this.waiters.demand, this.unmetDemand);
     if (buffer.left - taking < wanted) this.fetch();
-    // Down to the watermark; all while no fetch could begin: its answer, or the end of the pause, comes here again.
+    // Callers may take IDs down to the watermark without coming back here. While a fetch or a pause is under way they may
+    // take all: its end calls refill() again.
     buffer.allow?.(fetcher.isReady ? buffer.left - wanted : Number.POSITIVE_INFINITY);
   }
 

@@ -67,7 +67,7 @@ const AHEAD_MS = 86_400_000;
 /** A reading with a share below `least` of all readings is unlikely; one with `likely` or more is likely. */
 const SHARES = { least: 1e-5, likely: 2 / 3 };
 
-/** The score of arbitrary 63 bits: the score of a likely reading must be higher. */
+/** The score of a random number. It joins the sum: one weak reading is not likely only because it is alone. */
 const NOISE = 0.05 / 2 ** 63;
 
 /** Larger than every number that is taken for a time or a count. */

@@ -112,7 +112,7 @@ export function resolveSnowflakeOptions<More extends object>(
   return Object.freeze({ layout: layout!, withLayout, ...resolved });
 }
 
-/** One that can only read would refuse every ID. */
+/** A layout that has ended, or has not begun, can read IDs but issues none: a service with it would refuse every ID. */
 function refuseDeadLayout(reader: OptionReader, resolved: ResolvedLayout | undefined, nowMs: number): void {
   const option = reader.value('layout') === undefined ? 'startTimeStamp' : 'layout';
   if (resolved !== undefined && !reader.refused(option)) reportOutsideLife(reader, option, resolved.layout, nowMs);

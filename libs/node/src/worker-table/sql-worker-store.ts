@@ -315,7 +315,7 @@ export class SqlWorkerStore implements WorkerStore {
     return this.database.call(async (run) => {
       await run(dialect.begin);
       try {
-        // Without a term: services may be told none, and every term that is told later is recorded as the first.
+        // With an empty term: the next start records its server as the first one, and counts no failover.
         await execute(run, insertState(dialect, table, { term: '', failoverNumber: dialect.nowMs }));
         const state = await execute(run, fenceState(dialect, table, { ...request, ...judged }));
         if (state.affected !== 1) throw new DatabaseCallError('another server answers than before: fence again', '');
@@ -325,7 +325,7 @@ export class SqlWorkerStore implements WorkerStore {
         await run('ROLLBACK').catch(() => undefined);
         throw error;
       }
-      // By itself: a transaction that has locked the state and waits for a row could meet a renewal that waits for it.
+      // Outside the transaction: with the state locked it could wait for the row of a renewal that waits for the state.
       return (await execute(run, fenceRows(dialect, table, { ...request, ...judged }))).affected ?? 0;
     });
   }

@@ -128,7 +128,7 @@ export class WorkerTableServer {
     const seen = readState(this.name, records);
     if (seen.term === REPLICA) this.refuseReplica();
     this.refuseSkew(seen.nowMs, request.maxClockSkewMs);
-    // An account that is not told the term may reach a server that has taken another one's place.
+    // An account without the right to read the term does not notice a failover: the fence bars for the full reach.
     const ownReachMs = this.database.dialect.hasServers ? this.guard.reachMs : 0;
     const forMs = fenceMs(request, seen.reachMs, ownReachMs);
     const { fromMs } = judgeFence({ ...readLatestTimes(records[0]!), ...seen }, request, { nowMs: seen.nowMs, forMs });

@@ -253,7 +253,7 @@ class IdsAtExecution implements GeneratedIds {
  * that has to be the ID itself. The statement writes these IDs at its first execution and refuses a second one.
  */
 class IdsForOneExecution implements GeneratedIds {
-  /** Drizzle makes the IDs of all rows of a statement, then it binds them. The last one carries the refusal. */
+  /** Drizzle makes the IDs of all rows of a statement, then it binds them. The parameter of the last row refuses a second execution. */
   private last: IdValue | undefined;
 
   constructor(private readonly keys: Keys) {}
@@ -281,9 +281,9 @@ const EXECUTED_BEFORE =
   "for each row, or pass the ID: values({ id: sql.placeholder('id') }), execute({ id: ids.nextString() }).";
 
 /**
- * A parameter whose value Drizzle asks for at each execution. It asks the parameter's encoder, where the object with the
- * values of placeholders has a property of the placeholder's name; `{}` has a `constructor`. The encoder ignores what is
- * in it. `db.batch` hands the parameter itself over to the driver, and drivers write objects as JSON or text.
+ * A parameter whose value Drizzle asks for at each execution. Drizzle calls the encoder of a placeholder only where the
+ * values of the execution have its name. Every object has a `constructor`, so this name is always found. The encoder
+ * ignores the value. `db.batch` hands the parameter itself over to the driver, and drivers write objects as JSON or text.
  */
 class ParamAtExecution {
   /** Drizzle knows its classes by this name, whichever copy of it they come from. */

@@ -72,10 +72,10 @@ interface Claim {
   /** Their IDs, undefined until they are set. Another value is the application's. */
   readonly ids: unknown[];
   /** How many of them had an ID. */
-  readonly present: number;
-  /** Whether the object, or one below it, has such properties. */
+  readonly presentCount: number;
+  /** Whether the object, or one below it, has such properties. Example: `{ id: undefined, name: 'a' }` with a key of ours. */
   isFilled: boolean;
-  /** Whether the object, or one below it, has such a property without an ID. */
+  /** Whether the object, or one below it, has such a property without an ID: an insert is to set one. */
   isLacking: boolean;
 }
 
@@ -91,8 +91,8 @@ const MOST_KEPT_ROWS = 10_000;
  *
  * An ID that was made for an object stays in it, and the next row that is made of the object has it: a retry after a
  * rollback, a copy in an archive. Of several rows of one table in a call, or in calls at once, one has it, and the others
- * get IDs of their own. Rows of two tables, or of two DataSources, may both have it: they are two archives. Whether the first row was written or
- * lost plays no role. An ID that the application has set, or asked for by `assign()`, is never replaced.
+ * get IDs of their own. Rows of two tables, or of two DataSources, may both have it: a row that is copied to an
+ * archive keeps its ID. Whether the first row was written or lost plays no role. An ID that the application has set, or asked for by `assign()`, is never replaced.
  */
 class RowClaims {
   private readonly claims = new WeakMap<object, Claim>();
@@ -315,7 +315,7 @@ class RowClaims {
       ours.push(name);
       ids.push(part[name]);
     }
-    const claim = { row, part, ours, ids, present: ours.length, isFilled: ours.length > 0, isLacking: false };
+    const claim = { row, part, ours, ids, presentCount: ours.length, isFilled: ours.length > 0, isLacking: false };
     this.claims.set(part, claim);
     return claim;
   }
@@ -327,7 +327,7 @@ class RowClaims {
       const isUnderWay = !isEnded(claim.row);
       const isOnce = isUnderWay && run.isUpsert !== true && isSameTable(claim.row.metadata, metadata);
       const isOther = (name: string, at: number): boolean =>
-        at < claim.present ? isOnce : isUnderWay || isOurs(claim, name, at);
+        at < claim.presentCount ? isOnce : isUnderWay || isOurs(claim, name, at);
       return copyWithout(part, claim.ours.filter(isOther));
     }
     return canHold(part, properties) ? part : copyWithout(part, []);
@@ -391,9 +391,9 @@ function isTaken({ row, isFilled, isLacking }: Claim, metadata: EntityMetadata, 
 
 /** Whether an object holds IDs that an earlier execution of the same builder has set. */
 function isOfBuilder(claim: Claim, { builder }: InsertRun): boolean {
-  const { row, ours, present, isFilled } = claim;
+  const { row, ours, presentCount, isFilled } = claim;
   if (!isFilled || builder === undefined || row.run.builder !== builder || !isEnded(row)) return false;
-  return ours.length === 0 || ours.some((name, at) => at >= present && isOurs(claim, name, at));
+  return ours.length === 0 || ours.some((name, at) => at >= presentCount && isOurs(claim, name, at));
 }
 
 /** Whether an object takes these properties: it can be extended, or has them already and writable. */

@@ -4,9 +4,9 @@ import { script } from '../redis-scripts.js';
  * Every script first judges the memory of the server that runs it. The marker `generation` is the term of the server
  * that wrote it, its `run_id` and the `master_replid` of its time as a primary, and the moment when. It is missing
  * after a flush, and of another term after a restart or a promotion: then what Redis shows may be older than what it
- * has acknowledged. So it may where the marker is earlier than the caller knows, after the key was restored, and where
- * an operator took the server for a first one. No row is believed below `lostUntil` (stored as `floor`) from then on, which is past all that can
- * have been granted before: the longest reach (`grantReachMs`) that any process has asked for, also one that comes
+ * has acknowledged. The same is true in three more cases: the marker is earlier than the caller knows (an operator has
+ * restored the key); two servers have the same moment; `initRedisWorkers()` has made a second server ready. No row is
+ * believed below `lostUntil` (stored as `floor`) from then on, which is past all that can have been granted before: the longest reach (`grantReachMs`) that any process has asked for, also one that comes
  * later, and the least, since the longest may be lost as well.
  *
  * The moment in the marker is later than that of any marker that was seen before. So a primary that was replaced, and
