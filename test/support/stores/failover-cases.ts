@@ -15,8 +15,8 @@ export interface FailoverCase {
   /** How far grants may reach past a loss: as it was recorded, and of the process that looks, s. */
   readonly reach?: readonly [recorded: number, own: number];
   readonly verdict: FailoverVerdict;
-  /** Where Redis is judged otherwise. */
-  readonly ofRedis?: FailoverVerdict;
+  /** Where Redis is judged otherwise, and why. */
+  readonly ofRedis?: readonly [verdict: FailoverVerdict, reason: string];
 }
 
 /** `lost`: a failover is recorded, with a number after all that were seen. `noted`: only something else is written. */
@@ -153,24 +153,26 @@ export const FAILOVER_CASES: Readonly<Record<string, FailoverCase>> = {
   },
   'one without a record, by a process that has just begun': {
     verdict: ['noted', undefined],
-    // A Redis that shows nothing may have lost all: initRedisWorkers() says that it has not.
-    ofRedis: ['lost', REACH],
+    ofRedis: [['lost', REACH], 'a Redis that shows nothing may have lost all: initRedisWorkers() says that it did not'],
   },
   'one that was recorded at the same moment as the one that was believed': {
     recorded: { server: 'this one', at: -100 },
     believed: { server: 'another', at: -100 },
     lostAt: -100,
     verdict: ['lost', REACH],
+    ofRedis: [['believed', -100 + REACH], 'its moments are of a microsecond: no two servers have the same'],
   },
   'one that was taken for the first, by a process that has believed another before': {
     recorded: { server: 'this one', at: -100 },
     believed: { server: 'another', at: -200 },
     verdict: ['lost', REACH],
+    ofRedis: [['believed', undefined], 'an operator has called initRedisWorkers() on it'],
   },
   'one whose record is earlier than it was': {
     recorded: { server: 'this one', at: -200 },
     believed: { server: 'this one', at: -100 },
     lostAt: -200,
     verdict: ['lost', REACH],
+    ofRedis: [['believed', -200 + REACH], 'an operator has restored the key, and has to fence it'],
   },
 };

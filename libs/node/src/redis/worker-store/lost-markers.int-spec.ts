@@ -91,29 +91,6 @@ describe('A Redis whose marker is another one than a process has seen', () => {
     expect(fenced!.odometers[0].ms - nowMs).toBeGreaterThan(REACH_MS - 10_000);
   });
 
-  it('has lost what another one has, for a process that has seen that, also where it was made ready by hand', async () => {
-    const living = await opened(way.port);
-    await bench.init(second);
-    await lead(living, second);
-    const { nowMs, lostUntilMs } = await living.readTable();
-    expect(lostUntilMs! - nowMs).toBeGreaterThan(REACH_MS - 10_000);
-    // A process that has seen no other one goes by what was recorded.
-    const other = await (await opened(portOf(second))).readTable();
-    expect(other.lostUntilMs).toBe(lostUntilMs);
-  });
-
-  it('has lost what it had when its key is restored under processes that run', async () => {
-    await bench.init(first);
-    const living = await opened(way.port);
-    const dump = await bench.admin(first).dumpBuffer('raindrop.worker');
-    await living.fence(fenceRequest(100));
-    const fenced = await living.readTable();
-    await bench.admin(first).restore('raindrop.worker', 0, dump, 'REPLACE');
-    const { nowMs, lostUntilMs, rows } = await living.readTable();
-    expect(lostUntilMs! - nowMs).toBeGreaterThan(REACH_MS - 10_000);
-    expect(rows[0]!.version).toBeLessThan(fenced.rows[0]!.version);
-  });
-
   it('takes no row that was read before it was flushed twice', async () => {
     const living = await opened(way.port);
     const { row } = await living.readRow(1);

@@ -34,8 +34,8 @@ const PATIENT_REACH_MS = grantReachMs(PATIENT_LEASE);
 /** For what has to wait for a reach first. */
 const PATIENTLY = { withinMs: 60_000 };
 
-/** Follows what recognises a memory that was lost. */
-const IS_JUDGED = 'local knownReach = tonumber(meta[4] or 0)';
+/** What recognises a memory that was lost. */
+const IS_NEW = 'local isNew = string.sub(marker, 1, #term) ~= term';
 
 describe('Worker ids of a Redis that loses its memory under processes that issue', () => {
   let server: PrivateServer;
@@ -147,7 +147,7 @@ describe('Worker ids of a Redis that loses its memory under processes that issue
   });
 
   it.each(ways)('%s would repeat IDs if no process noticed', async (_, lose) => {
-    await untilRepeated(IS_JUDGED, `isNew = false\n${IS_JUDGED}`, lose);
+    await untilRepeated(IS_NEW, 'local isNew = false', lose);
   });
 
   it.each([

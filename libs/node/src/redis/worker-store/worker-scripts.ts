@@ -4,16 +4,15 @@ import { script } from '../redis-scripts.js';
  * Every script first judges the memory of the server that runs it. The marker `generation` is the term of the server
  * that wrote it, its `run_id` and the `master_replid` of its time as a primary, and the moment when. It is missing
  * after a flush, and of another term after a restart or a promotion: then what Redis shows may be older than what it
- * has acknowledged. The same is true in three more cases: the marker is earlier than the caller knows (an operator has
- * restored the key); two servers have the same moment; `initRedisWorkers()` has made a second server ready. No row is
- * believed below `lostUntil` (stored as `floor`) from then on, which is past all that can have been granted before: the longest reach (`grantReachMs`) that any process has asked for, also one that comes
+ * has acknowledged. No row is believed below `lostUntil` (stored as `floor`) from then on, which is past all that can
+ * have been granted before: the longest reach (`grantReachMs`) that any process has asked for, also one that comes
  * later, and the least, since the longest may be lost as well.
  *
  * The moment in the marker is later than that of any marker that was seen before. So a primary that was replaced, and
  * lives on, has an earlier one than the caller knows, and is refused. A server whose clock the caller refuses gets no
  * marker: its moment would count for all.
  *
- * The core's `judgeServer` decides alike: test/support/stores/failover-cases.ts has the cases of both.
+ * The core's `judgeServer` decides alike: test/support/stores/failover-cases.ts has the cases of both, and where they differ.
  *
  * Numbers are kept as decimal texts. All are below 2^53, which Lua's doubles hold, and printed with every digit.
  */
@@ -37,21 +36,16 @@ local function markerOf(moment) return term .. digits(math.floor(moment / 100000
 local meta = redis.call('HMGET', key, 'generation', 'floor', 'lostAt', 'reach')
 local marker, lostUntil, lostAt = meta[1] or '', tonumber(meta[2] or 0), tonumber(meta[3] or 0)
 local isNew = string.sub(marker, 1, #term) ~= term
-local isSame, recorded, believed = string.sub(own, 1, #term) == term, momentOf(marker), momentOf(own)
-local isFormer = not isNew and not isSame and recorded < believed
-if own ~= '' and not isFormer then
-  -- Its memory went back; two servers were recorded side by side; or this one was taken for the first.
-  isNew = isNew or recorded < believed or not isSame and (recorded == believed or lostAt == 0)
-end
 local knownReach = tonumber(meta[4] or 0)
 local reach = math.max(tonumber(ownReach), knownReach, isNew and tonumber(leastReach) or 0)
 local function answer(...) return {marker, digits(lostUntil), digits(now), digits(reach), ...} end
-if isFormer then return answer('former') end
+local isSame = string.sub(own, 1, #term) == term
+if not isNew and not isSame and momentOf(marker) < momentOf(own) then return answer('former') end
 if isNew and math.abs(tonumber(wall) - now) > tonumber(maxSkew) then return answer('skew') end
 if isNew or reach > knownReach then
   if isNew then
     local moment = tonumber(time[1]) * 1000000 + tonumber(time[2])
-    marker, lostAt = markerOf(math.max(moment, recorded + 1, believed + 1)), math.max(lostAt, now)
+    marker, lostAt = markerOf(math.max(moment, momentOf(marker) + 1, momentOf(own) + 1)), math.max(lostAt, now)
   end
   if lostAt > 0 then lostUntil = math.max(lostUntil, lostAt + reach) end
 end
