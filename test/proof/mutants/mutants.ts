@@ -39,7 +39,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (id !== null) throw',
     replace: 'if (id === "") throw',
     tier: 1,
-    spec: 'libs/node/src/workers/open-backfill.int-spec.ts',
+    spec: 'libs/node/src/service/open-backfill.int-spec.ts',
     test: 'A backfill on sqlite is refused where the tables have IDs of every worker',
   },
   {
@@ -510,7 +510,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '${version} > 1`',
     replace: '${version} > 0`',
     tier: 1,
-    spec: 'libs/node/src/worker-table/vanished-table.int-spec.ts',
+    spec: 'libs/node/src/service/vanished-table.int-spec.ts',
     test: 'and was made anew by hand, with rows that were never in use, is waited for by all that start since it was dropped',
   },
   {
@@ -522,7 +522,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (saysGone(dialect, error)) return true;',
     replace: 'return true;',
     tier: 1,
-    spec: 'libs/node/src/worker-table/vanished-table.int-spec.ts',
+    spec: 'libs/node/src/service/vanished-table.int-spec.ts',
     test: 'is believed to be gone only when a statement on it says so and not when the account may not use it',
   },
   {

@@ -11,10 +11,10 @@ import {
 import type { PrivateServer } from '../../../../test/support/servers/private-server.js';
 import { startMariadb } from '../../../../test/support/servers/private-servers.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
-import type { IdService } from '../service/id-service.js';
-import { openIdService } from '../service/open-id-service.js';
+import type { IdService } from './id-service.js';
+import { openIdService } from './open-id-service.js';
 import { workerIdentity } from '../workers/open-worker.js';
-import type { SqlWorkerStore, SqlWorkerStoreOptions } from './sql-worker-store.js';
+import type { SqlWorkerStore, SqlWorkerStoreOptions } from '../worker-table/sql-worker-store.js';
 import { onFreshDatabase } from '../../../../test/support/stores/fresh-database.js';
 
 const HOUR = 3_600_000;

@@ -1,13 +1,13 @@
 import { presets, type LeaseOptions, type PastIds } from '@raindrop/core';
 import { Redis } from 'ioredis';
-import { startVolatileRedis } from '../../../../../test/support/redis/volatile-redis.js';
-import type { PrivateServer } from '../../../../../test/support/servers/private-server.js';
-import type { IdService } from '../../service/id-service.js';
-import { openIdService } from '../../service/open-id-service.js';
-import { fenceWorkers } from '../../workers/fence-workers.js';
-import { openBackfill } from '../../workers/open-backfill.js';
-import { readWorkers } from '../../workers/read-workers.js';
-import { initRedisWorkers, redisWorkers, redisWorkersOf } from './redis-workers.js';
+import { startVolatileRedis } from '../../../../test/support/redis/volatile-redis.js';
+import type { PrivateServer } from '../../../../test/support/servers/private-server.js';
+import type { IdService } from './id-service.js';
+import { openIdService } from './open-id-service.js';
+import { fenceWorkers } from '../workers/fence-workers.js';
+import { openBackfill } from '../workers/open-backfill.js';
+import { readWorkers } from '../workers/read-workers.js';
+import { initRedisWorkers, redisWorkers, redisWorkersOf } from '../redis/worker-store/redis-workers.js';
 
 const LAYOUT = { timeUnit: 'second', startTimeStamp: '2024-01-01', timeStampLength: 33, workIdLength: 10 } as const;
 

@@ -1,11 +1,11 @@
-import type * as SqliteVersions from './sqlite-versions.js';
-import { openIdService } from '../service/open-id-service.js';
+import type * as SqliteVersions from '../database/sqlite-versions.js';
+import { openIdService } from './open-id-service.js';
 
 /** What is found instead of the versions that this run has. */
 const mockVersions = { driver: '12.11.1', node: '24.21.0' };
 
-jest.mock('./sqlite-versions.js', (): typeof SqliteVersions => {
-  const real = jest.requireActual<typeof SqliteVersions>('./sqlite-versions.js');
+jest.mock('../database/sqlite-versions.js', (): typeof SqliteVersions => {
+  const real = jest.requireActual<typeof SqliteVersions>('../database/sqlite-versions.js');
   return { ...real, sqliteVersions: () => mockVersions };
 });
 

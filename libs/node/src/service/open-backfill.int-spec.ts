@@ -8,9 +8,9 @@ import {
   type TestDatabase,
 } from '../../../../test/support/servers/test-databases.js';
 import { onFreshDatabase } from '../../../../test/support/stores/fresh-database.js';
-import { openIdService } from '../service/open-id-service.js';
-import { fenceWorkers } from './fence-workers.js';
-import { openBackfill, type BackfillOptions } from './open-backfill.js';
+import { openIdService } from './open-id-service.js';
+import { fenceWorkers } from '../workers/fence-workers.js';
+import { openBackfill, type BackfillOptions } from '../workers/open-backfill.js';
 
 const BITS = { startTimeStamp: '2016-01-01', timeStampLength: 33, workIdLength: 10, serviceMaxWorkId: 3 };
 const FROM = Date.parse('2016-04-01T00:00:00Z');

@@ -7,11 +7,11 @@ import { SILENT } from '../../../../test/support/module/start-app.js';
 import { overPortsOfTier, sqlDatabase } from '../../../../test/support/stores/sql-database.js';
 import { startMariadb } from '../../../../test/support/servers/private-servers.js';
 import { kindsInTurn, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
-import type { IdService } from '../service/id-service.js';
-import { openIdService } from '../service/open-id-service.js';
+import type { IdService } from './id-service.js';
+import { openIdService } from './open-id-service.js';
 import type { SnowflakeModuleOptions } from '../options/service-options.js';
-import type { SqlWorkerStore, SqlWorkerStoreOptions } from './sql-worker-store.js';
-import { workerRowsSql, workerTableSql } from './worker-table.js';
+import type { SqlWorkerStore, SqlWorkerStoreOptions } from '../worker-table/sql-worker-store.js';
+import { workerRowsSql, workerTableSql } from '../worker-table/worker-table.js';
 
 const TABLES = ['soc_raindrop_worker', 'soc_raindrop_worker_layout', 'soc_raindrop_worker_state'] as const;
 const [WORKERS, LAYOUTS, STATE] = TABLES;
