@@ -12,7 +12,7 @@ const SQL_RUN_BY: Readonly<Record<string, readonly [test: string, blocks: number
   'docs/microservices.md': ['test/published/docs/microservices-guide.int-spec.ts', 1],
   'docs/migration.md': ['test/published/docs/migration-guide.int-spec.ts', 2],
   'docs/operations.md': ['test/published/docs/operations-guide.int-spec.ts', 2],
-  'docs/sql.md': ['test/product/cli/sql.int-spec.ts', 1],
+  'docs/sql.md': ['test/product/cli/sql-typed.int-spec.ts', 2],
 };
 
 /** TypeScript: compiled-blocks. Shell: shell-blocks. Pictures: GitHub draws `mermaid`; `text` is for people. */

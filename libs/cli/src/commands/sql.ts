@@ -7,6 +7,7 @@ import type { CliOutput } from '../io/cli-output.js';
 import { type FlagValues, moduleOptions, refuseUnknown } from '../options/module-options.js';
 import { layoutMeant } from '../service/open-workers.js';
 import { columnsSql, firstIdSql, functionsSql, hasFunctions } from '../sql/layout-sql.js';
+import { typedFunctionsSql } from '../sql/typed-sql.js';
 import { isPeriod, nextPeriod, type PartitionRange, partitionSqlOf, partitionsOf } from '../sql/partitions-sql.js';
 
 /** The values of `--db`, and their types in the words of TypeORM. */
@@ -52,9 +53,12 @@ export async function sql(flags: FlagValues, output: CliOutput): Promise<void> {
   ]);
 }
 
-/** Functions, or the columns of tables. */
+/** Functions of a layout and of typed IDs, or the columns of tables. */
 function reading(layout: Layout, dialect: Dialect, keys: readonly KeyPath[]): Printed {
-  if (keys.length === 0) return { statements: functionsSql(layout, dialect.family), notes: [] };
+  if (keys.length === 0) {
+    const { family } = dialect;
+    return { statements: [...functionsSql(layout, family), ...typedFunctionsSql(layout, family)], notes: [] };
+  }
   const statements = keys.flatMap((each) => columnsSql(layout, dialect, each));
   if (hasFunctions(dialect.family)) return { statements, notes: [] };
   const about = "the first ID of a time, for :moment = '2026-02-01' or '2026-02-01T12:00:00.250Z':";

@@ -80,9 +80,10 @@ const ID_SQL: Readonly<Record<Family, IdSql>> = {
     functions: {
       integer: 'bigint',
       largeId: 'bigint',
-      // Not STRICT: a strict function with a CASE is called for each row, where these become a part of the query.
+      // Not STRICT: a strict function with a CASE is called for each row, where these become a part of the query. RETURN
+      // looks names up when the function is made, and not in the search_path of each session that calls it.
       create: (_name, head, body) => [
-        `CREATE OR REPLACE FUNCTION ${head}\n  LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ${body} $$`,
+        `CREATE OR REPLACE FUNCTION ${head}\n  LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN ${body}`,
       ],
     },
   },
@@ -111,20 +112,38 @@ export function hasFunctions(family: Family): boolean {
  */
 export function functionsSql(layout: Layout, family: Family): string[] {
   const { functions, moments, timeType } = ID_SQL[family];
-  if (functions === undefined || moments === undefined) {
-    throw new InputError('SQLite has no functions in SQL: name a table with --table, and columns are printed');
-  }
+  if (functions === undefined || moments === undefined) throw noFunctions();
   requireEpoch(layout);
-  const { integer, largeId, create } = functions;
-  const id = layout.bits > 63 ? largeId : integer;
-  const write = (part: Part | 'first_id', given: string, returns: string, body: string): string[] =>
-    create(`raindrop_${part}`, `raindrop_${part}(${given}) RETURNS ${returns}`, body);
+  const { integer } = functions;
+  const id = idTypeOf(layout, family);
   return [
-    ...PARTS.flatMap((part) =>
-      write(part, `id ${id}`, part === 'time' ? timeType : integer, partSql(layout, family, part, 'id')),
-    ),
-    ...write('first_id', `moment ${moments.type}`, id, firstIdSql(layout, family, 'moment')),
+    ...PARTS.flatMap((part) => {
+      const type = part === 'time' ? timeType : integer;
+      return createFunction(family, `raindrop_${part}`, `id ${id}`, type, partSql(layout, family, part, 'id'));
+    }),
+    ...createFunction(family, 'raindrop_first_id', `moment ${moments.type}`, id, firstIdSql(layout, family, 'moment')),
   ];
+}
+
+/** The type of an ID in functions. @throws InputError on SQLite */
+export function idTypeOf({ bits }: Layout, family: Family): string {
+  const { functions } = ID_SQL[family];
+  if (functions === undefined) throw noFunctions();
+  return bits > 63 ? functions.largeId : functions.integer;
+}
+
+/**
+ * Writes the statements that make a function of one expression, in place of one of the same name and parameters.
+ * @throws InputError on SQLite
+ */
+export function createFunction(family: Family, name: string, given: string, returns: string, body: string): string[] {
+  const { functions } = ID_SQL[family];
+  if (functions === undefined) throw noFunctions();
+  return functions.create(name, `${name}(${given}) RETURNS ${returns}`, body);
+}
+
+function noFunctions(): InputError {
+  return new InputError('SQLite has no functions in SQL: name a table with --table, and columns are printed');
 }
 
 /**
