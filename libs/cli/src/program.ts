@@ -105,7 +105,12 @@ export function program(run: Run): Command {
     .option(
       '--ahead <count>',
       '... so many more for a table with partitions, from the next one on unless --from is given',
-    );
+    )
+    .option(
+      '--keep <count>',
+      '... print what a scheduler runs every day: it adds those of --ahead, and detaches those before the last so many; or all',
+    )
+    .option('--drop', '... with --keep: drop them, with their rows (MySQL and MariaDB cannot detach)');
 
   withDatabaseFlags(
     withLayoutFlags(

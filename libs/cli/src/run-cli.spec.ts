@@ -8,6 +8,7 @@ import { runCli } from './run-cli.js';
 const OPTIONS = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 3, endBitsLength: 1 } as const;
 const LAYOUT = ['--start', '2026-01-01', '--timestamp-bits', '33', '--worker-bits', '3', '--end-bits', '1'];
 const PARTITIONS = [...LAYOUT, '--db', 'postgres', '--table', 'orders', '--partitions'];
+const KEEP = [...PARTITIONS, 'month', '--ahead', '3', '--keep'];
 const layout = createLayout(OPTIONS, Date.now());
 /** Where something that must stay secret could come out. */
 const SECRET = 'hunter2-the-password';
@@ -146,6 +147,27 @@ describe('what cannot work ends with 2 and says why', () => {
     { args: ['sql', ...PARTITIONS, 'day', '--from', '2026-01', '--to', '2056-01'], says: ['8,191 partitions'] },
     { args: ['sql', ...PARTITIONS, 'month', '--to', '2027-01', '--ahead', '3'], says: ['not both'] },
     { args: ['sql', ...PARTITIONS, 'month', '--ahead', '0'], says: ['--ahead 0'] },
+    { args: ['sql', ...LAYOUT, '--db', 'mysql', '--keep', '3'], says: ['--keep 3 is for --partitions'] },
+    { args: ['sql', ...LAYOUT, '--db', 'mysql', '--drop'], says: ['--drop is for --partitions'] },
+    { args: ['sql', ...PARTITIONS, 'year', '--keep', '3'], says: ['--partitions year: must be month, week or day'] },
+    { args: ['sql', ...PARTITIONS, 'month', '--keep', '3'], says: ['--keep 3 needs --ahead'] },
+    { args: ['sql', ...KEEP, '0'], says: ['--keep 0: must be all, or a number from 1 to 7,000'] },
+    { args: ['sql', ...KEEP, '7001'], says: ['--keep 7001: must be all, or a number from 1 to 7,000'] },
+    { args: ['sql', ...KEEP, '90d'], says: ['--keep 90d: must be all'] },
+    {
+      args: ['sql', ...KEEP, '3', '--ahead', '901'],
+      says: ['--ahead 901: must be a number from 1 to 900 with --keep'],
+    },
+    { args: ['sql', ...KEEP, '3', '--from', '2026-01'], says: ['--from 2026-01: not with --keep', 'clock'] },
+    { args: ['sql', ...KEEP, '3', '--to', '2026-01'], says: ['--to 2026-01: not with --keep', 'clock'] },
+    { args: ['sql', ...KEEP, 'all', '--drop'], says: ['--drop: there is nothing to drop with --keep all'] },
+    { args: ['sql', ...KEEP, '3', '--db', 'mariadb'], says: ['--keep 3: MySQL and MariaDB do not detach', '--drop'] },
+    { args: ['sql', ...KEEP, '3', '--db', 'sqlite'], says: ['SQLite has no partitions'] },
+    { args: ['sql', ...KEEP, '3', '--table', 'o'.repeat(56)], says: [`--table ${'o'.repeat(56)}`, '63 bytes'] },
+    {
+      args: ['sql', ...PARTITIONS, 'month', '--from', '2026-01', '--to', '2027-01', '--drop'],
+      says: ['--drop is for --keep'],
+    },
     { args: ['sql', ...LAYOUT, '--db', 'mysql', '--partitions', 'month', '--ahead', '1'], says: ['needs --table'] },
     {
       args: ['sql', ...LAYOUT, '--db', 'sqlite', '--table', 'orders', '--partitions', 'month', '--ahead', '1'],

@@ -8,7 +8,15 @@ import { type FlagValues, moduleOptions, refuseUnknown } from '../options/module
 import { layoutMeant } from '../service/open-workers.js';
 import { columnsSql, firstIdSql, functionsSql, hasFunctions } from '../sql/layout-sql.js';
 import { typedFunctionsSql } from '../sql/typed-sql.js';
-import { isPeriod, nextPeriod, type PartitionRange, partitionSqlOf, partitionsOf } from '../sql/partitions-sql.js';
+import {
+  isPeriod,
+  nextPeriod,
+  type PartitionRange,
+  partitionSqlOf,
+  partitionsOf,
+  type Period,
+} from '../sql/partitions-sql.js';
+import { detachesPartitions, type Upkeep, upkeepSql } from '../sql/upkeep-sql.js';
 
 /** The values of `--db`, and their types in the words of TypeORM. */
 const DATABASES: Readonly<Record<string, SupportedDatabase>> = {
@@ -19,7 +27,11 @@ const DATABASES: Readonly<Record<string, SupportedDatabase>> = {
 };
 
 /** The flags that are about partitions only. */
-const PARTITION_FLAGS = ['from', 'to', 'ahead'] as const;
+const PARTITION_FLAGS = ['from', 'to', 'ahead', 'keep', 'drop'] as const;
+
+/** The most partitions of `--keep` and of its `--ahead`: MariaDB counts to 1,000 in one statement. */
+const MOST_KEPT = 7_000;
+const MOST_AHEAD = 900;
 
 /** The statements, and comments below them. */
 interface Printed {
@@ -29,7 +41,7 @@ interface Printed {
 
 /**
  * `raindrop sql`: prints functions that read the IDs of a layout; with `--table` generated columns; with `--partitions`
- * the partitions of a table by the time of its IDs. It changes nothing.
+ * the partitions of a table by the time of its IDs, or with `--keep` what a scheduler runs. It changes nothing.
  */
 export async function sql(flags: FlagValues, output: CliOutput): Promise<void> {
   // `--table` names a table with IDs, not the worker table.
@@ -39,13 +51,20 @@ export async function sql(flags: FlagValues, output: CliOutput): Promise<void> {
   const dialect = dialectOf(type);
   const table = flags['table'] as string | undefined;
   const keys = table === undefined ? [] : keyPathsOf(table, flags['column'] as string);
-  const range = rangeOf(flags, Date.now());
-  if (range !== undefined && keys.length === 0)
-    throw new InputError('--partitions needs --table, the table to partition');
+  const range = flags['keep'] === undefined ? rangeOf(flags, Date.now()) : undefined;
+  const upkeep = upkeepOf(flags);
+  const isPartitioned = range !== undefined || upkeep !== undefined;
+  if (isPartitioned && keys.length === 0) throw new InputError('--partitions needs --table, the table to partition');
   // Before a database is asked for its layout.
-  if (range !== undefined) partitionSqlOf(dialect);
+  if (isPartitioned) partitionSqlOf(dialect);
+  if (upkeep !== undefined) refuseLoss(upkeep, dialect);
   const layout = await layoutMeant('sql without a layout', options);
-  const printed = range === undefined ? reading(layout, dialect, keys) : partitioning(layout, dialect, keys, range);
+  const printed =
+    upkeep !== undefined
+      ? keeping(layout, dialect, keys, upkeep)
+      : range !== undefined
+        ? partitioning(layout, dialect, keys, range)
+        : reading(layout, dialect, keys);
   await output.result({ database: type, layout: layout.fingerprint, ...printed }, () => [
     `-- Layout ${layout.fingerprint}; times are UTC`,
     ...printed.statements.map((each) => `${each};`),
@@ -75,6 +94,16 @@ function partitioning(layout: Layout, dialect: Dialect, keys: readonly KeyPath[]
   return { statements, notes: isNew ? made : [] };
 }
 
+function keeping(layout: Layout, dialect: Dialect, keys: readonly KeyPath[], upkeep: Upkeep): Printed {
+  // The layout has IDs, and its ticks are not longer than the periods.
+  partitionsOf(layout, { period: upkeep.period, fromMs: Math.max(Date.now(), layout.epochMs), end: { count: 1 } });
+  const statements = keys.flatMap((each) => upkeepSql(layout, dialect, each, upkeep));
+  return {
+    statements,
+    notes: [`for a scheduler, every day, as the owner of ${keys.map(({ name }) => name).join(', ')}`],
+  };
+}
+
 /** The partitions that the flags ask for. */
 interface PartitionWish extends PartitionRange {
   /** Whether the table has partitions. */
@@ -89,7 +118,8 @@ function rangeOf(flags: FlagValues, nowMs: number): PartitionWish | undefined {
     if (given !== undefined) throw new InputError(`--${given} is for --partitions`);
     return undefined;
   }
-  if (!isPeriod(period)) throw new InputError(`--partitions ${period}: must be month, week or day`);
+  requirePeriod(period);
+  if (flags['drop'] !== undefined) throw new InputError('--drop is for --keep, which says what is old');
   const fromMs = from === undefined ? undefined : dateOf('--from', from);
   if (ahead !== undefined) {
     if (to !== undefined) throw new InputError('give --to or --ahead, not both: each says where the partitions end');
@@ -103,6 +133,57 @@ function rangeOf(flags: FlagValues, nowMs: number): PartitionWish | undefined {
   const toMs = dateOf('--to', to);
   if (toMs <= fromMs) throw new InputError(`--to ${to} must be later than --from ${from}`);
   return { period, fromMs, end: { toMs }, isMore: false };
+}
+
+/**
+ * Reads the flags of `--keep`; undefined without it.
+ * @throws InputError for flags that do not fit together, and for numbers out of their range
+ */
+function upkeepOf(flags: FlagValues): Upkeep | undefined {
+  const [period, from, to, ahead, keep] = ['partitions', ...PARTITION_FLAGS].map(
+    (name) => flags[name] as string | undefined,
+  );
+  if (keep === undefined) return undefined;
+  if (period === undefined) throw new InputError(`--keep ${keep} is for --partitions`);
+  requirePeriod(period);
+  for (const [flag, value] of [
+    ['--from', from],
+    ['--to', to],
+  ]) {
+    if (value === undefined) continue;
+    throw new InputError(`${flag} ${value}: not with --keep, which goes by the clock of the database`);
+  }
+  if (ahead === undefined) {
+    throw new InputError(`--keep ${keep} needs --ahead, how many partitions to make in advance, such as 3`);
+  }
+  const drops = flags['drop'] !== undefined;
+  if (keep === 'all' && drops) throw new InputError('--drop: there is nothing to drop with --keep all');
+  return {
+    period,
+    ahead: numberUpTo(MOST_AHEAD, ahead, `--ahead ${ahead}: must be a number`, ' with --keep'),
+    keep: keep === 'all' ? undefined : numberUpTo(MOST_KEPT, keep, `--keep ${keep}: must be all, or a number`),
+    drops,
+  };
+}
+
+/** @throws InputError where old partitions cannot be detached, and `--drop` does not say that their rows may go */
+function refuseLoss({ keep, drops }: Upkeep, dialect: Dialect): void {
+  if (keep === undefined || drops || detachesPartitions(dialect)) return;
+  throw new InputError(
+    `--keep ${keep}: MySQL and MariaDB do not detach partitions. Give --drop, which deletes the rows of older ones, or ` +
+      `--keep all`,
+  );
+}
+
+function requirePeriod(period: string): asserts period is Period {
+  if (!isPeriod(period)) throw new InputError(`--partitions ${period}: must be month, week or day`);
+}
+
+/** Reads a number from 1. @throws InputError for any other text */
+function numberUpTo(most: number, text: string, complaint: string, condition = ''): number {
+  const number = Number(text);
+  if (/^\d{1,4}$/.test(text) && number >= 1 && number <= most) return number;
+  throw new InputError(`${complaint} from 1 to ${most.toLocaleString('en-US')}${condition}`);
 }
 
 /** Reads `2026-01` or `2026-01-05`; Unix ms. */

@@ -186,6 +186,11 @@ export function firstIdSql(layout: Layout, family: Family, moment: string): stri
   return `CASE WHEN ${moment} <= ${begin} THEN 0${ended} ELSE (${tick}) << ${lowBits} END`;
 }
 
+/** Writes the time of an ID as an expression, as `raindrop_time(id)` answers; `id` is an expression without operators. */
+export function timeOfSql(layout: Layout, family: Family, id: string): string {
+  return partSql(layout, family, 'time', id);
+}
+
 /** Writes a part of an ID as an expression; NULL for what is no ID of the layout. */
 function partSql(layout: Layout, family: Family, part: Part, id: string): string {
   const last = lastTickOf(layout, family);

@@ -132,8 +132,11 @@ function rangeOf(dialect: Dialect, table: KeyPath, { name, first, end }: Partiti
   return `${path} PARTITION OF ${quoteTable(dialect, table)} FOR VALUES FROM (${first}) TO (${end})`;
 }
 
-/** A partition of PostgreSQL is a table of the same schema: `orders_p2026_01`. */
-function partitionPath(dialect: Dialect, table: KeyPath, partition: string): string {
+/**
+ * A partition of PostgreSQL is a table of the same schema: `orders_p2026_01`.
+ * @throws InputError for a name that PostgreSQL would shorten
+ */
+export function partitionPath(dialect: Dialect, table: KeyPath, partition: string): string {
   const name = `${table.name}_${partition}`;
   if (Buffer.byteLength(name) > LONGEST_NAME) {
     throw new InputError(
