@@ -36,6 +36,7 @@ const shared = [
   'test/product/tables/(fence-workers|segment-table|who-issued|worker-table)',
   'test/proof/simulation/(broken-rules|restores|segments|uniqueness)',
   'test/proof/every-schedule/',
+  'test/proof/database-ids/schedules',
   'libs/core/src/generator/(issued-counts|uniqueness)',
   'libs/core/src/layout/(fingerprint|layout-options.random|layout.property)',
   'libs/core/src/lease/(find-layout|layout-(changes|conflicts)|lost-grants|reservation)',

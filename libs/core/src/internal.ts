@@ -38,7 +38,7 @@ export {
   reportOutsideLife,
 } from './layout/layout-options.js';
 export { shapeOfFingerprint, layoutOfAnyCopy } from './layout/layout.js';
-export { DAY_MS, daysUntil, parseEpoch } from './time/timeline.js';
+export { DAY_MS, daysUntil, isCoarse, parseEpoch } from './time/timeline.js';
 export { processWide } from './copies.js';
 export { judgeLayouts, chooseLayout, findLayout, withFoundLayout } from './lease/layout-choice.js';
 export { generatorOptions, readGeneratorOptions } from './generator/generator-options.js';
@@ -47,7 +47,15 @@ export { largestIdOf, MAX_ID } from './codec/id-codec.js';
 export { IdForm, type IdProperty, type IdValue, readIdPrefix } from './codec/id-form.js';
 export { isCodecName } from './codec/codecs.js';
 export { requireCodec } from './codec/typed-id.js';
-export { INCLUDE_HELD, isHeld, readKeptRow, type KeptRow, type RowField } from './lease/worker-store.js';
+export {
+  DATABASE_CODE,
+  INCLUDE_HELD,
+  isHeld,
+  isOfDatabase,
+  readKeptRow,
+  type KeptRow,
+  type RowField,
+} from './lease/worker-store.js';
 export { MemoryWorkerStore, MemoryWorkerTable } from './lease/memory-worker-store.js';
 export { leaseOptions, readLeaseOptions, resolveLeaseOptions } from './lease/lease-options.js';
 export {

@@ -49,6 +49,7 @@ export {
   type WorkerState,
   type WorkerView,
 } from './workers/read-workers.js';
+export { databaseIdSql, type DatabaseIdOptions } from './workers/database-id-sql.js';
 export { openBackfill, type BackfillOptions, type BackfillTable } from './workers/open-backfill.js';
 export { PastOccupiedError } from './workers/occupied-past.js';
 export {

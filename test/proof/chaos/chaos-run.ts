@@ -7,6 +7,7 @@ import { makeReport, type ChaosReport } from './chaos-report.js';
 import { ChaosStage } from './chaos-stage.js';
 import { FakeClock, findFaketime } from './fake-clock.js';
 import { planFaults, type PlannedFault } from './fault-plan.js';
+import { DatabaseIssuer } from './database-issuer.js';
 import { FaultSquad } from './fault-squad.js';
 import { compareIds } from './id-ledger.js';
 import { CODES } from './issuing-messages.js';
@@ -22,6 +23,7 @@ const CHILD = 'test/proof/chaos/issuing-process';
 export class ChaosRun {
   private readonly stage: ChaosStage<ChaosDatabase>;
   private readonly plan: readonly PlannedFault[];
+  private issuer: DatabaseIssuer | undefined;
 
   constructor(
     private readonly options: ChaosOptions,
@@ -43,6 +45,7 @@ export class ChaosRun {
       options.progress('faults over');
       await this.recover();
       options.progress('recovered');
+      await this.issuer?.stop();
       await stage.finish();
       options.progress(`comparing ${stage.tally.issued} IDs`);
       const layout = createLayout(layoutOf(options), Date.now());
@@ -50,6 +53,7 @@ export class ChaosRun {
       passed = report.passed;
       return report;
     } finally {
+      await this.issuer?.stop();
       await stage.close(passed);
     }
   }
@@ -70,6 +74,9 @@ export class ChaosRun {
       stage.add({ index, orders, clock, proxy });
     }
     await stage.start(this.holdersWanted);
+    if (db === 'postgres' && !control) {
+      this.issuer = new DatabaseIssuer(database.options, layoutOf(options), stage.ids, tally);
+    }
   }
 
   private async recover(): Promise<void> {

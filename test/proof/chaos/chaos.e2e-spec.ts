@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Child, type Exit } from '../../support/processes/child.js';
 import { run, runForJson, scriptCommand } from '../../support/processes/run.js';
-import { findProgram } from '../../support/servers/find-program.js';
+import { findProgram, postgresFolders } from '../../support/servers/find-program.js';
 import { until } from '../../support/until.js';
 import type { ChaosReport } from './chaos-report.js';
 import { CHAOS, longer, saysTooLittle } from './longer-runs.js';
@@ -45,6 +45,17 @@ describe('A short chaos run', () => {
     expect(verdict).toMatchObject({ code: 0, failures: [], unexpected: [], duplicates: 0, control: false });
     expect(verdict.ids).toBeGreaterThan(20_000);
     expect(verdict.backfills).toBeGreaterThan(0);
+  });
+
+  it('on PostgreSQL, which issues IDs itself beside the processes and is killed meanwhile, repeats no ID', async () => {
+    findProgram('postgres', postgresFolders());
+    const asked = `${SMALL} --db postgres --faults kill,pause,net,db --floor kill=1,pause=1,databaseKill=1 --min-ids 20000`;
+    const verdict = await longer(6, async (seconds) => {
+      const each = await report(`${asked} --seconds ${seconds}`, directory);
+      expect(each).toMatchObject({ unexpected: [], duplicates: 0, control: false });
+      return saysTooLittle(each.failures) ? undefined : each;
+    });
+    expect(verdict).toMatchObject({ code: 0, failures: [], duplicates: 0 });
   });
 
   it("finds the IDs that the original's protocol repeats", async () => {

@@ -9,6 +9,7 @@ const WORDS = {
   foreign: 'foreign',
   'used-up': 'ahead of the clock',
   deleted: 'deleted',
+  database: 'issued by the database',
 };
 
 /** All worker ids of the table as small squares, a colour and a pattern for each state, with a legend that counts them. */
@@ -42,6 +43,7 @@ const STATES = {
   foreign: 'written by another program',
   'used-up': 'ahead of the clock',
   deleted: 'deleted',
+  database: 'issued by the database',
 };
 
 /**

@@ -8,7 +8,7 @@ import { examplePlan } from '../layouts/layouts.js';
 import { ProblemException } from '../problems/problem.js';
 import { WorkersService } from './workers.service.js';
 
-const STATES: readonly WorkerState[] = ['held', 'free', 'expired', 'foreign', 'used-up', 'deleted'];
+const STATES: readonly WorkerState[] = ['held', 'free', 'expired', 'foreign', 'used-up', 'deleted', 'database'];
 
 /** How far a lane was granted. */
 class OdometerAnswer {

@@ -13,9 +13,19 @@ export async function who([text = '']: readonly string[], flags: FlagValues, out
   const format = String(flags['format']);
   if (!isCodecName(format)) throw unknownFormat(format);
   const view = await explainMissingTable(options, readIssuer(decimalOf(text, format), withExistingFile(given)));
-  const { id, finding, issuer, historyBegins } = view;
+  const { id, finding, issuer, databaseFunction, historyBegins } = view;
   const { time, workerId, clockBack, sequence } = id;
-  const result = { id: id.id.toString(), time, workerId, clockBack, sequence, finding, issuer, historyBegins };
+  const result = {
+    id: id.id.toString(),
+    time,
+    workerId,
+    clockBack,
+    sequence,
+    finding,
+    issuer,
+    databaseFunction,
+    historyBegins,
+  };
   await output.result(result, () => [
     `${output.styled('bold', result.id)}  ${time.toISOString()}  worker ${workerId}  sequence ${sequence}`,
     ...(issuer === null ? [FINDINGS[finding as keyof typeof FINDINGS](view)] : linesOf(issuer)),
@@ -29,6 +39,7 @@ const FINDINGS = {
       ? `the history has no process with worker ${id.workerId}`
       : `the history of worker ${id.workerId} begins later, at ${historyBegins.toISOString()}`,
   'never-issued': ({ id }: IssuerView) => `no process issued it: worker ${id.workerId} has not been granted so far`,
+  'by-database': ({ databaseFunction }: IssuerView) => `issued by the database: ${databaseFunction}()`,
   'other-layout': ({ id }: IssuerView) => `not an ID of this layout: its end bits are ${id.endBits}`,
 };
 

@@ -14,6 +14,7 @@ const COLOURS: Readonly<Record<WorkerState, Style>> = {
   foreign: 'magenta',
   'used-up': 'red',
   deleted: 'dim',
+  database: 'green',
 };
 
 const WATCH_SECONDS = { usual: 2, least: 1, most: 3_600 };
@@ -81,7 +82,7 @@ function summaryOf(counts: Readonly<Record<WorkerState, number>>, hidden: number
 
 /** Counts the rows in each state. */
 function countsOf(workers: readonly WorkerView[]): Record<WorkerState, number> {
-  const counts = { held: 0, free: 0, expired: 0, foreign: 0, 'used-up': 0, deleted: 0 };
+  const counts = { held: 0, free: 0, expired: 0, foreign: 0, 'used-up': 0, deleted: 0, database: 0 };
   for (const { state } of workers) counts[state]++;
   return counts;
 }

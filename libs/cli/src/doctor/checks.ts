@@ -177,6 +177,7 @@ export function checkTable(table: WorkerTable, workers: WorkerRange, graceMs: nu
   const idsIn = (...states: WorkerState[]): number[] =>
     rows.filter(({ state }) => states.includes(state)).map(({ workerId }) => workerId);
   const [held, takable, barred] = [idsIn('held'), idsIn('free', 'expired'), idsIn('used-up', 'foreign')];
+  const ofDatabase = rows.filter(({ state }) => state === 'database');
   return [
     judgeRows(rows.length, size, isShared),
     judgeUse(held.length, takable.length, rows.length),
@@ -187,6 +188,7 @@ export function checkTable(table: WorkerTable, workers: WorkerRange, graceMs: nu
           `${barred.length}: workers ${shortList(barred)}`,
           'see raindrop workers: used-up rows become free by themselves, foreign ones two minutes after their programs end',
         ),
+    ...ofDatabase.map(({ workerId, holder }) => ok('database ids', `worker ${workerId} issues by ${holder}()`)),
   ];
 }
 

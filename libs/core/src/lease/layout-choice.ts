@@ -14,6 +14,7 @@ import {
   INCLUDE_HELD,
   isForeign,
   isHeld,
+  isOfDatabase,
   type KnownLayouts,
   type SampleRequest,
   type WorkerRow,
@@ -289,7 +290,8 @@ function isGrantedPast(lostUntilMs: number, row: WorkerRow, layout: Layout, nowM
  * On a row that any other layout has now, the other one issued at most up to the higher odometer. A row that has our
  * layout was judged when it was acquired, and both its lanes began past `lostUntilMs` of that moment: the other layout
  * issued there at most up to the lower odometer. The higher one must not count: it is our own present, and no second
- * process of ours could ever join the first.
+ * process of ours could ever join the first. A row of the database has no end for its own layout; of others it tells by the
+ * lower odometer.
  */
 function lastTickTouched(
   fingerprint: string,
@@ -303,9 +305,14 @@ function lastTickTouched(
   const tickOf = (ms: number): number => Number(other.idCeil(ms) >> BigInt(layout.lowBits));
   // A row that was never used tells of no layout, also where a fence has raised it.
   const used = rows.filter(({ code, layout: last }) => code !== '' || last !== '');
-  const ticks = used.map(({ layout: last, odometers: [a, b] }) =>
-    last === layout.fingerprint ? layout.timeline.tickAt(Math.min(a.ms, b.ms)) : tickOf(Math.max(a.ms, b.ms)),
-  );
+  const ticks = used.map((row) => {
+    const {
+      layout: last,
+      odometers: [a, b],
+    } = row;
+    if (last === layout.fingerprint) return layout.timeline.tickAt(Math.min(a.ms, b.ms));
+    return tickOf(isOfDatabase(row) && last !== fingerprint ? Math.min(a.ms, b.ms) : Math.max(a.ms, b.ms));
+  });
   if (unknownUntilMs > 0) ticks.push(tickOf(unknownUntilMs));
   return Math.max(BEFORE_ALL.tick, ...ticks);
 }

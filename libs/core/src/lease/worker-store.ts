@@ -197,6 +197,17 @@ export function isForeign(row: WorkerRow): boolean {
   return row.code !== '' && row.ownVersion !== row.version;
 }
 
+/**
+ * The code of a row that a function in the database issues with. It is marked deleted for good, and the odometer of lane 0
+ * stands at the end of time. A process's code is an address or a hash.
+ */
+export const DATABASE_CODE = 'database';
+
+/** Whether a row that is marked deleted belongs to a function in the database. */
+export function isOfDatabase({ code }: Pick<WorkerRow, 'code'>): boolean {
+  return code === DATABASE_CODE;
+}
+
 /** The order of {@link WorkerSample.rows}: rows that are given back or never used, then those whose lease ended first. */
 export function byFreeSince(a: WorkerRow, b: WorkerRow): number {
   const freeSince = ({ token, leaseUntilMs }: WorkerRow): number => (token === '' ? 0 : leaseUntilMs);

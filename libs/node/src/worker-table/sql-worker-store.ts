@@ -20,6 +20,7 @@ import { insertState, stateTableOf } from '../tables/state-table.js';
 import { findMissing, saysGone, storageWarnings } from '../tables/prepare-table.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
 import { offsetMs, offsetText } from '../database/sql-values.js';
+import { closeDatabaseIds } from './database-ids.js';
 import {
   fenceRows,
   fenceState,
@@ -306,7 +307,8 @@ export class SqlWorkerStore implements WorkerStore {
   }
 
   /**
-   * Fences state and rows of one server. The state comes first: a row that is added between the two is barred by then.
+   * Fences state, rows, and the functions of {@link installSql}, of one server. The state comes first: a row that is added
+   * between the two is barred by then.
    * @throws ReplicaError; ClockSkewError; ClockBehindError
    */
   async fence(request: FenceRequest): Promise<number> {
@@ -326,7 +328,9 @@ export class SqlWorkerStore implements WorkerStore {
         throw error;
       }
       // Outside the transaction: with the state locked it could wait for the row of a renewal that waits for the state.
-      return (await execute(run, fenceRows(dialect, table, { ...request, ...judged }))).affected ?? 0;
+      const { affected } = await execute(run, fenceRows(dialect, table, { ...request, ...judged }));
+      await closeDatabaseIds(run, dialect, table, request);
+      return affected ?? 0;
     });
   }
 

@@ -27,6 +27,7 @@ import { DatabaseCallError } from '../database/database-errors.js';
 import { isOnServer } from '../database/server-term.js';
 import type { TableName } from '../database/table-name.js';
 import { checkFormat, insertState, isAtFailover, ofState, stateTableOf } from '../tables/state-table.js';
+import { isDatabaseRow } from './database-ids.js';
 import { HOLDER_LENGTH, layoutTableOf } from './worker-table.js';
 
 /** A row of the worker table holds a value that Raindrop cannot have written. Nothing is guessed. */
@@ -393,7 +394,8 @@ export function updateRow(
 
 /**
  * See fencedRow. Frees every row, deleted ones too, with both odometers at the end of the fence, as the state has it, or
- * later, and their whole tick used up. A row of another program's stays one: both versions leap.
+ * later, and their whole tick used up. A row of another program's stays one: both versions leap. A row of the database's
+ * stays as it is: {@link closeDatabaseIds} fences its function.
  */
 export function fenceRows(
   dialect: Dialect,
@@ -432,7 +434,7 @@ export function fenceRows(
     ['update_time', dialect.nowTime],
   ];
   const assignments = changes.map(([column, sql]) => `${dialect.quote(column)} = ${sql}`);
-  const where = isOnServer(dialect, value, term);
+  const where = `${isOnServer(dialect, value, term)} AND NOT (${isDatabaseRow(dialect)})`;
   return { sql: `UPDATE ${quoteTable(dialect, table)} SET ${assignments.join(', ')} WHERE ${where}`, values };
 }
 

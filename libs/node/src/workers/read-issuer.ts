@@ -1,9 +1,10 @@
-import { type Layout, parseId, type ParsedId } from '@raindrop/core';
+import { type Layout, parseId, type ParsedId, type WorkerRow } from '@raindrop/core';
 import {
   believedFromMs,
   chooseLayout,
   DEFAULT_LAYOUT,
   findIssuingLease,
+  isOfDatabase,
   type IssuedPlace,
   PermanentError,
   wallClock,
@@ -24,6 +25,7 @@ import {
   selectLeases,
   WORKER_HISTORY_TABLE,
 } from '../worker-table/worker-history.js';
+import { AHEAD_MS } from '../worker-table/database-ids.js';
 import { openWorkerStore } from './open-worker-store.js';
 
 /** The process that issued an ID, and the time for which it held the worker id. */
@@ -55,8 +57,10 @@ export interface IdIssuer {
  * - `before-history`: the history of its worker id begins later.
  * - `never-issued`: its worker id was never granted so far.
  * - `other-layout`: its end bits are not those of the layout.
+ * - `by-database`: a function in the database issued it, see `databaseIdSql()`. This is found without a history.
  */
-export type IssuerFinding = 'issued' | 'not-recorded' | 'before-history' | 'never-issued' | 'other-layout';
+export type IssuerFinding =
+  'issued' | 'not-recorded' | 'before-history' | 'never-issued' | 'other-layout' | 'by-database';
 
 /** The result of {@link readIssuer}. */
 export interface IssuerView {
@@ -64,6 +68,8 @@ export interface IssuerView {
   readonly finding: IssuerFinding;
   /** Null unless the finding is `issued`. */
   readonly issuer: IdIssuer | null;
+  /** The function, such as `public.raindrop_id`. Null unless the finding is `by-database`. */
+  readonly databaseFunction: string | null;
   /** When the first lease of this worker id began that is kept; null when none is. */
   readonly historyBegins: Date | null;
 }
@@ -113,20 +119,40 @@ export async function readIssuers(
     const { layout } =
       resolved.withLayout === undefined ? resolved.layout : chooseLayout(table, DEFAULT_LAYOUT, resolved.lease);
     const parsed = ids.map((id) => parseId(layout, id));
-    const histories = await readLeases(resolved, database, new Set(parsed.map(({ workerId }) => workerId)));
+    const issuedByDatabase = (id: ParsedId): WorkerRow | undefined =>
+      deleted.find((row) => isByDatabase(placeOf(id, layout), row, nowMs));
+    const others = parsed.filter((id) => issuedByDatabase(id) === undefined);
+    const histories = await readLeases(resolved, database, new Set(others.map(({ workerId }) => workerId)));
     return parsed.map((id) => {
+      const ofDatabase = issuedByDatabase(id);
+      if (ofDatabase !== undefined && id.endBits === layout.endBitsValue) {
+        const databaseFunction = ofDatabase.holder;
+        return { id, finding: 'by-database', issuer: null, databaseFunction, historyBegins: null };
+      }
       const leases = histories.get(id.workerId)!;
       const begun = leases.map(({ begunMs }) => begunMs);
       const historyBegins = begun.length === 0 ? null : new Date(Math.min(...begun));
-      if (id.endBits !== layout.endBitsValue) return { id, finding: 'other-layout', issuer: null, historyBegins };
+      if (id.endBits !== layout.endBitsValue) {
+        return { id, finding: 'other-layout', issuer: null, databaseFunction: null, historyBegins };
+      }
       const row = [...rows, ...deleted].find((each) => each.id === id.workerId);
       const found = findIssuingLease(placeOf(id, layout), leases, { row, nowMs, lostUntilMs });
       const issuer = found.kind === 'issued' ? issuerOf(found.lease, found.ending) : null;
-      return { id, finding: found.kind, issuer, historyBegins };
+      return { id, finding: found.kind, issuer, databaseFunction: null, historyBegins };
     });
   } finally {
     await store.close();
   }
+}
+
+/** Whether the row was the database's when the ID was issued. It had no IDs further ahead of its clock than that. */
+function isByDatabase({ layout, workerId, lane, position }: IssuedPlace, row: WorkerRow, nowMs: number): boolean {
+  const { timeline } = layout;
+  const isIts = isOfDatabase(row) && row.id === workerId && row.layout === layout.fingerprint && lane === 0;
+  // The heartbeat of such a row is the start of the function's first tick.
+  return (
+    isIts && position.tick >= timeline.tickAt(row.heartbeatMs) && timeline.startOf(position.tick) <= nowMs + AHEAD_MS
+  );
 }
 
 function placeOf({ workerId, clockBack, tick, sequence }: ParsedId, layout: Layout): IssuedPlace {

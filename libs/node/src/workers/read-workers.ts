@@ -1,4 +1,4 @@
-import { believedFromMs, holderWithoutMark, raiseOdometersTo, wallClock } from '@raindrop/core/internal';
+import { believedFromMs, holderWithoutMark, isOfDatabase, raiseOdometersTo, wallClock } from '@raindrop/core/internal';
 import type { Lane, Odometer, WorkerRow } from '@raindrop/core';
 import { resolveSnowflakeOptions } from '../options/resolve-options.js';
 import type { SnowflakeModuleOptions } from '../options/service-options.js';
@@ -10,11 +10,11 @@ import { openReservingStore, reservingOf } from './open-worker-store.js';
  * The state of a worker id. `held`: a process issues with it, or its lease ended less than `graceMs` ago. `free`: given
  * back, or never used. `expired`: its holder did not give it back, and the grace is over. `foreign`: another program
  * wrote the row last. `used-up`: its odometers lie ahead of the clock, so no process can acquire it yet. `deleted`: an
- * operator has marked the row so.
+ * operator has marked the row so. `database`: a function of PostgreSQL issues with it, see `databaseIdSql()`.
  */
-export type WorkerState = 'held' | 'free' | 'expired' | 'foreign' | 'used-up' | 'deleted';
+export type WorkerState = 'held' | 'free' | 'expired' | 'foreign' | 'used-up' | 'deleted' | 'database';
 
-/** How far a lane was granted; `time` is null when it never was. */
+/** How far a lane was granted; `time` is null when it never was, and for lane 0 of a row of the database's. */
 export interface WorkerOdometer {
   readonly time: Date | null;
   readonly sequence: number;
@@ -24,7 +24,7 @@ export interface WorkerOdometer {
 export interface WorkerView {
   readonly workerId: number;
   readonly state: WorkerState;
-  /** Host and process that hold the id, or held it last; '' when it was never held. */
+  /** Host and process that hold the id, or held it last; the function that issues with it; '' when it was never held. */
   readonly holder: string;
   /** How long the lease lasts without a renewal, ms, 0 within the grace; null when it is not held. */
   readonly leaseLeftMs: number | null;
@@ -86,7 +86,7 @@ export async function readWorkers(options: SnowflakeModuleOptions, database?: Sq
  * @param graceMs how long after its end a lease is respected
  */
 export function describeWorker(row: WorkerRow, nowMs: number, graceMs: number, isDeleted = false): WorkerView {
-  const state = isDeleted ? 'deleted' : stateOf(row, nowMs, graceMs);
+  const state = isDeleted ? (isOfDatabase(row) ? 'database' : 'deleted') : stateOf(row, nowMs, graceMs);
   const left = state === 'held' ? row.leaseUntilMs - nowMs : undefined;
   return {
     workerId: row.id,
@@ -95,7 +95,7 @@ export function describeWorker(row: WorkerRow, nowMs: number, graceMs: number, i
     leaseLeftMs: left === undefined ? null : Math.max(left, 0),
     graceLeftMs: left === undefined ? null : left + graceMs,
     lane: row.lane,
-    odometers: [viewOf(row.odometers[0]), viewOf(row.odometers[1])],
+    odometers: [state === 'database' ? viewOf(UNUSED) : viewOf(row.odometers[0]), viewOf(row.odometers[1])],
     layout: row.layout,
     heartbeat: row.code === '' ? null : momentOf(row.heartbeatMs),
   };
@@ -120,6 +120,9 @@ function aheadUntil({ layout, odometers }: WorkerRow): number {
   const hasTwoLanes = layout === '' || layout.includes('.b1.');
   return hasTwoLanes ? Math.min(odometers[0].ms, odometers[1].ms) : odometers[0].ms;
 }
+
+/** The sequence of the database tells how far it has come, and not the odometer, which is at the end of time. */
+const UNUSED: Odometer = { ms: 0, sequence: -1 };
 
 function viewOf({ ms, sequence }: Odometer): WorkerOdometer {
   return { time: momentOf(ms), sequence };
