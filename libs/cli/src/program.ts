@@ -4,6 +4,7 @@ import type { ExitCode } from './input-error.js';
 import type { CliOutput } from './io/cli-output.js';
 import { withDatabaseFlags, withLayoutFlags, withSeveralDatabases } from './options/option-flags.js';
 import type { FlagValues } from './options/module-options.js';
+import { withFunctionFlags } from './options/function-flags.js';
 
 const OLDEST = 'the time of the oldest row that will ever get an ID: the layout must not begin later';
 
@@ -86,11 +87,11 @@ export function program(run: Run): Command {
     .option('--years <years>', 'recommend a layout that lasts this long (default: 30)')
     .option('--numbers', 'recommend a layout whose IDs are exact JavaScript numbers');
 
-  withDatabaseFlags(
+  const reading = withDatabaseFlags(
     withLayoutFlags(
       add(
         'sql',
-        'print SQL that reads IDs, or the partitions of a table by the time of its IDs',
+        'print SQL that reads IDs, the partitions of a table by the time of its IDs, or a function that makes IDs',
         async (_, flags, output) => (await import('./commands/sql.js')).sql(flags, output),
       ),
     ),
@@ -110,7 +111,14 @@ export function program(run: Run): Command {
       '--keep <count>',
       '... print what a scheduler runs every day: it adds those of --ahead, and detaches those before the last so many; or all',
     )
-    .option('--drop', '... with --keep: drop them, with their rows (MySQL and MariaDB cannot detach)');
+    .option('--drop', '... with --keep: drop them, with their rows (MySQL and MariaDB cannot detach)')
+    .addOption(
+      new Option(
+        '--issue',
+        'print a function of PostgreSQL that makes IDs, for rows that no process inserts; --table is the worker table then',
+      ).conflicts(['column', 'partitions', 'from', 'to', 'ahead', 'keep', 'drop']),
+    );
+  withFunctionFlags(reading, '... with --issue:');
 
   withDatabaseFlags(
     withLayoutFlags(
@@ -132,7 +140,7 @@ export function program(run: Run): Command {
     database,
   ).option('--format <codec>', 'text format of the ID: decimal, hex, base32, base62, ...', 'decimal');
 
-  withDatabaseFlags(
+  const making = withDatabaseFlags(
     withLayoutFlags(
       add(
         'init',
@@ -145,7 +153,14 @@ export function program(run: Run): Command {
     .option('--project [folder]', 'add module, entity and migration to the Nest application in this folder instead')
     .option('--module-only', 'with --project: add only the module')
     .option('--dry-run', 'print the SQL or the files, change nothing')
-    .option('--oldest <time>', OLDEST);
+    .option('--oldest <time>', OLDEST)
+    .addOption(
+      new Option(
+        '--database-ids',
+        'then install a function of PostgreSQL that makes IDs, for rows that no process inserts',
+      ).conflicts(['project', 'moduleOnly']),
+    );
+  withFunctionFlags(making, '... with --database-ids:');
 
   withDatabaseFlags(
     withLayoutFlags(
@@ -236,6 +251,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   sql: [
     'raindrop sql --db postgres --layout number',
     'raindrop sql --db postgres --layout number --table orders --partitions month --from 2026-01 --to 2027-01',
+    'raindrop sql --issue --url postgres://localhost/shop --grant app',
   ],
   backfill: [
     'raindrop backfill --config raindrop.json --from 2016-04-01 --table orders < times.txt > ids.txt',

@@ -61,5 +61,6 @@ export { historyTableOf, WORKER_HISTORY_TABLE } from './worker-table/worker-hist
 export { SqlLeaseHistory, type WorkerHistoryOptions } from './worker-table/sql-lease-history.js';
 export { readIssuers } from './workers/read-issuer.js';
 export { describeWorker } from './workers/read-workers.js';
+export { DEFAULT_NAME as DEFAULT_ID_FUNCTION } from './workers/database-id-sql.js';
 export { openWorkerStore } from './workers/open-worker-store.js';
 export { SqlWorkerStore } from './worker-table/sql-worker-store.js';

@@ -210,7 +210,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
       Array(3).fill(second.workerId),
     );
     const { counts, workers } = await json<{ counts: object; workers: { holder: string }[] }>('workers');
-    expect(counts).toEqual({ held: 0, free: 7, expired: 0, foreign: 0, 'used-up': 0, deleted: 0 });
+    expect(counts).toEqual({ held: 0, free: 7, expired: 0, foreign: 0, 'used-up': 0, deleted: 0, database: 0 });
     expect(workers[0]!.holder).toMatch(/pid \d+$/);
   });
 

@@ -141,6 +141,37 @@ describe('The page is for everybody', () => {
     expect(await page.locator('#workers-scroll').isVisible()).toBe(false);
   });
 
+  it('a worker id of the database has words, a pattern and a place in the legend of its own', async () => {
+    const page = await open();
+    await page.route('**/v1/workers', (route) => {
+      const none = { time: null, sequence: 0 };
+      const row = {
+        leaseLeftMs: null,
+        graceLeftMs: null,
+        lane: 0,
+        odometers: [none, none],
+        layout: '',
+        heartbeat: null,
+      };
+      const workers = [
+        { ...row, workerId: 1, state: 'free', holder: '' },
+        { ...row, workerId: 2, state: 'database', holder: 'public.raindrop_id' },
+      ];
+      return route.fulfill({ json: { nowMs: Date.now(), workers } });
+    });
+    await page.getByLabel('API key').fill(API_KEY);
+    await page.getByRole('button', { name: 'Show workers' }).click();
+    await shows(page, '#workers-rows', 'issued by the database');
+    await shows(page, '#workers-rows', 'public.raindrop_id');
+    await shows(page, '#workers-map', '1 issued by the database');
+    expect(await page.getByRole('img', { name: 'Worker ids: 1 free, 1 issued by the database' }).count()).toBe(1);
+    const patternOf = (slot: string): Promise<string> =>
+      page.evaluate<string>(`getComputedStyle(document.querySelector('#workers-map .slots ${slot}')).backgroundImage`);
+    const patterns = [await patternOf('.free'), await patternOf('.database')];
+    expect(patterns).toEqual(['none', expect.stringContaining('linear-gradient')]);
+    expect(await violationsOf(page)).toEqual([]);
+  });
+
   it('long numbers and long names fit into a phone', async () => {
     const page = await open({ viewport: { width: 320, height: 800 } });
     await page.route('**/v1/workers', (route) => {

@@ -268,6 +268,7 @@ const ORIGINS = {
   'before-history': ' It is older than the history of its worker.',
   'never-issued': ' No process issued it: its worker was not granted so far.',
   'other-layout': '',
+  'by-database': ' Issued by the database.',
 };
 
 /** A sentence on the process that issued it, when the service keeps a history and tells it. */

@@ -24,7 +24,7 @@ import { EXAMPLE, EXAMPLE_IDS } from './example-ids.js';
 const FORMATS = Object.keys(codecs) as CodecName[];
 
 const FINDINGS: readonly IssuerFinding[] = [
-  ...(['issued', 'not-recorded', 'before-history', 'never-issued', 'other-layout'] as const),
+  ...(['issued', 'not-recorded', 'before-history', 'never-issued', 'other-layout', 'by-database'] as const),
 ];
 
 const ENDINGS: readonly IdIssuer['ending'][] = ['held', 'released', 'lapsed'];
@@ -128,7 +128,8 @@ class DecodedId {
     type: String,
     nullable: true,
     example: 'orders-5d9c7:1:a3f81b',
-    description: 'The process that holds the worker id now, or null. Only with an API key and without a preset.',
+    description:
+      'The process that holds the worker id now, or the function of the database that does, or null. Only with an API key and without a preset.',
   })
   readonly holder?: string | null;
 

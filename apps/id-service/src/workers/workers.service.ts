@@ -36,11 +36,11 @@ export class WorkersService {
     return view;
   }
 
-  /** Null when no process holds it. @throws DatabaseCallError */
+  /** The process that holds it, or the function of the database; null for neither. @throws DatabaseCallError */
   async holderOf(workerId: number): Promise<string | null> {
     const { workers } = await this.read();
     const row = workers.find((each) => each.workerId === workerId);
-    return row?.state === 'held' ? row.holder : null;
+    return row?.state === 'held' || row?.state === 'database' ? row.holder : null;
   }
 
   /** The process that issued an ID of the service; undefined where no history is kept. @throws DatabaseCallError */

@@ -1,17 +1,26 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ResolvedLayout, WorkerRange, WorkerStore } from '@raindrop/core';
+import type { Layout, ResolvedLayout, WorkerRange, WorkerStore } from '@raindrop/core';
 import { chooseLayout, DEFAULT_LAYOUT } from '@raindrop/core/internal';
-import { type ResolvedSnowflakeOptions, workerRowsSql } from '@raindrop/node/internal';
+import { dialectOf, type ResolvedSnowflakeOptions, workerRowsSql } from '@raindrop/node/internal';
 import { type InitPlan, planProject } from '@raindrop/node/nest-project';
-import { type SqlDatabase, type SupportedDatabase, workerTableSql } from '@raindrop/node';
+import { type SnowflakeModuleOptions, type SqlDatabase, type SupportedDatabase, workerTableSql } from '@raindrop/node';
 import type { CliOutput } from '../io/cli-output.js';
-import { type FlagValues, moduleOptions } from '../options/module-options.js';
+import { type FlagValues, moduleOptions, namesLayout } from '../options/module-options.js';
 import { requireOldest } from '../options/oldest-row.js';
+import { refuseFunctionFlags } from '../options/function-flags.js';
+import {
+  installFunction,
+  issuingFunction,
+  issuingFunctionOfFlags,
+  type IssuingFunction,
+  requireMakesIds,
+} from '../service/database-ids.js';
 import { requireRows, resolveWorkers, withWorkers } from '../service/open-workers.js';
 import { CommandFailedError, InputError } from '../input-error.js';
 
 interface Prepared {
+  readonly layout: Layout;
   readonly workers: WorkerRange;
   readonly rows: number;
 }
@@ -21,20 +30,29 @@ const NO_WORKERS: WorkerRange = { min: 1, max: 0 };
 
 /**
  * `raindrop init`: creates the worker table with the rows of the service's range, or prints the SQL for it. With
- * `--project` it writes an application's files.
+ * `--database-ids` it installs a function of the database that makes IDs, with `--project` it writes an application's files.
  */
 export async function init(flags: FlagValues, output: CliOutput): Promise<void> {
   if (flags['project'] !== undefined) return initProject(flags, output);
   if (flags['moduleOnly'] === true) throw new InputError('--module-only requires --project');
-  const options = { ...resolveWorkers(moduleOptions(flags)), autoCreateTable: true };
+  const makesIds = flags['databaseIds'] === true;
+  if (!makesIds) refuseFunctionFlags(flags, '--database-ids');
+  const given = moduleOptions(flags);
+  const options = { ...resolveWorkers(given), autoCreateTable: true };
   requireRows('init', options);
   const { workers } = options.layout;
   const { tableName } = options;
+  if (makesIds) {
+    requireMakesIds('--database-ids', dialectOf(options.dbConfig!.type));
+    // Refuses a name or a role before there is a table. The range of a worker id may be that of the table's layout.
+    issuingFunctionOfFlags(given, options, { ...flags, worker: undefined });
+  }
   if (flags['dryRun'] === true) {
     requireOldest(options.layout.layout, flags);
     const { type, schema } = options.dbConfig as SqlDatabase & { readonly type: SupportedDatabase };
     const place = schema === undefined || tableName.includes('.') ? tableName : `${schema}.${tableName}`;
-    const statements = [...workerTableSql(type, place), ...workerRowsSql(type, place, workers)];
+    const ofFunction = makesIds ? [issuingFunctionOfFlags(given, options, flags).sql] : [];
+    const statements = [...workerTableSql(type, place), ...workerRowsSql(type, place, workers), ...ofFunction];
     await output.result({ table: tableName, workers, statements }, () => statements.map((each) => `${each};`));
     return;
   }
@@ -43,13 +61,28 @@ export async function init(flags: FlagValues, output: CliOutput): Promise<void> 
     requireOldest(layout, flags);
     await store.prepare(range);
     const table = await store.readTable();
-    return { workers: range, rows: table.rows.filter(({ id }) => id >= range.min && id <= range.max).length };
+    return { layout, workers: range, rows: table.rows.filter(({ id }) => id >= range.min && id <= range.max).length };
   };
   // Creating and filling a table takes several statements: it gets the time of ten, as at the start of a service.
-  const found = await withWorkers(options, prepared, 10 * options.lease.opTimeoutMs);
-  await output.result({ table: tableName, ...found }, () => [
+  const { layout, ...found } = await withWorkers(options, prepared, 10 * options.lease.opTimeoutMs);
+  const named = namesLayout(given) ? given : { ...given, layout };
+  const databaseIds = makesIds ? await installed(named, flags) : undefined;
+  await output.result({ table: tableName, ...found, ...(databaseIds && { databaseIds }) }, () => [
     `${tableName} is ready: ${found.rows} rows for workers ${found.workers.min} to ${found.workers.max}`,
+    ...(databaseIds === undefined ? [] : [lineOf(databaseIds)]),
   ]);
+}
+
+/** Installs a function that makes IDs, in the database of a worker table that is there. */
+async function installed(options: SnowflakeModuleOptions, flags: FlagValues): Promise<Omit<IssuingFunction, 'sql'>> {
+  const resolved = resolveWorkers(options);
+  const { sql, ...made } = await issuingFunction(options, resolved, flags);
+  await installFunction(resolved, sql);
+  return made;
+}
+
+function lineOf({ function: call, workerId }: Omit<IssuingFunction, 'sql'>): string {
+  return `${call} issues IDs of worker ${workerId}: ALTER TABLE orders ALTER COLUMN id SET DEFAULT ${call}`;
 }
 
 /** Layout and worker ids of the service. Where the options name no layout, the table says which one is in use. */

@@ -1,11 +1,13 @@
 import type { Layout } from '@raindrop/core';
 import type { SnowflakeModuleOptions, SupportedDatabase } from '@raindrop/node';
-import { databaseAddressesOf, type Dialect, dialectOf } from '@raindrop/node/internal';
+import { databaseAddressesOf, type Dialect, dialectOf, resolveSnowflakeOptions } from '@raindrop/node/internal';
 import { type KeyPath, keyPathsOf } from '../adopt/old-key.js';
 import { InputError } from '../input-error.js';
 import type { CliOutput } from '../io/cli-output.js';
-import { type FlagValues, moduleOptions, refuseUnknown } from '../options/module-options.js';
-import { layoutMeant } from '../service/open-workers.js';
+import { type FlagValues, moduleOptions, namesLayout, refuseUnknown } from '../options/module-options.js';
+import { refuseFunctionFlags } from '../options/function-flags.js';
+import { issuingFunction, requireMakesIds } from '../service/database-ids.js';
+import { layoutMeant, requireRows } from '../service/open-workers.js';
 import { columnsSql, firstIdSql, functionsSql, hasFunctions } from '../sql/layout-sql.js';
 import { typedFunctionsSql } from '../sql/typed-sql.js';
 import {
@@ -41,9 +43,12 @@ interface Printed {
 
 /**
  * `raindrop sql`: prints functions that read the IDs of a layout; with `--table` generated columns; with `--partitions`
- * the partitions of a table by the time of its IDs, or with `--keep` what a scheduler runs. It changes nothing.
+ * the partitions of a table by the time of its IDs, or with `--keep` what a scheduler runs; with `--issue` a function that
+ * makes IDs. It changes nothing.
  */
 export async function sql(flags: FlagValues, output: CliOutput): Promise<void> {
+  if (flags['issue'] === true) return issue(flags, output);
+  refuseFunctionFlags(flags, '--issue');
   // `--table` names a table with IDs, not the worker table.
   const options = moduleOptions({ ...flags, table: undefined });
   refuseUnknown(options);
@@ -69,6 +74,41 @@ export async function sql(flags: FlagValues, output: CliOutput): Promise<void> {
     `-- Layout ${layout.fingerprint}; times are UTC`,
     ...printed.statements.map((each) => `${each};`),
     ...printed.notes.map((each) => `-- ${each}`),
+  ]);
+}
+
+/** `raindrop sql --issue`: prints the statement that installs a function, for rows that no process inserts. */
+async function issue(flags: FlagValues, output: CliOutput): Promise<void> {
+  // Here `--table` names the worker table.
+  const options = moduleOptions({ ...flags, table: flags['table'] ?? process.env['RAINDROP_TABLE'] });
+  refuseUnknown(options);
+  const type = databaseOf(flags['db'] as string | undefined, options);
+  for (const each of [type, databaseAddressesOf(options.dbConfig)?.[0]?.type ?? type]) {
+    requireMakesIds('--issue', dialectOf(each));
+  }
+  const layout = await layoutMeant('sql --issue', options);
+  const named = namesLayout(options) ? options : { ...options, layout };
+  const resolved = resolveSnowflakeOptions(named, Date.now());
+  requireRows('sql --issue', resolved);
+  const { sql: statement, ...made } = await issuingFunction(named, resolved, flags);
+  const notes = [
+    'for the account that owns the worker table; run it again after a restore and its fence',
+    'the default of a key, for rows that no process inserts:',
+    `ALTER TABLE orders ALTER COLUMN id SET DEFAULT ${made.function}`,
+  ];
+  const { tableName } = resolved;
+  const result = {
+    database: type,
+    layout: layout.fingerprint,
+    table: tableName,
+    ...made,
+    statements: [statement],
+    notes,
+  };
+  await output.result(result, () => [
+    `-- Layout ${layout.fingerprint}; worker ${made.workerId} of ${tableName}`,
+    `${statement};`,
+    ...notes.map((each) => (each.startsWith('ALTER') ? `-- ${each};` : `-- ${each}`)),
   ]);
 }
 

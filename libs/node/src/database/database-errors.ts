@@ -31,8 +31,15 @@ export class DatabaseCallError extends RetryableError {
       const reasons = error.errors.map((each) => (each instanceof Error ? each.message : String(each)));
       return new DatabaseCallError(reasons.join('; '), code);
     }
-    return new DatabaseCallError(error instanceof Error ? error.message : String(error), code);
+    return new DatabaseCallError(error instanceof Error ? withHint(error, code) : String(error), code);
   }
+}
+
+/** The codes that our own functions in PostgreSQL raise: their hints say what to do. Other hints may quote a statement. */
+const OUR_CODES = /^RD\d{3}$/;
+
+function withHint({ message, hint }: Error & { readonly hint?: unknown }, code: string): string {
+  return OUR_CODES.test(code) && typeof hint === 'string' ? `${message}. ${hint.replace(/\.$/, '')}` : message;
 }
 
 /** The code of a driver's error, also inside TypeORM's QueryFailedError; '' when there is none. */

@@ -10,7 +10,7 @@ import { installSql, isFunctionName } from '../worker-table/database-ids.js';
 export interface DatabaseIdOptions {
   /**
    * `function` or `schema.function`, each of letters, digits and underscores, the function of at most 54. Default
-   * `raindrop_id`, in the first schema of the search_path.
+   * `raindrop_id`. Without a schema it is that of `dbConfig`, else the first one of the search_path.
    */
   readonly name?: string;
   /** The worker id that is the database's for good. Default the highest one of the services' range. */
@@ -20,7 +20,7 @@ export interface DatabaseIdOptions {
 }
 
 /** The name of the function, where none is given. */
-const DEFAULT_NAME = 'raindrop_id';
+export const DEFAULT_NAME = 'raindrop_id';
 
 /**
  * Returns one statement for PostgreSQL 15 and later. It installs a function without arguments that makes the IDs of rows
@@ -58,11 +58,12 @@ export function databaseIdSql(options: SnowflakeModuleOptions = {}, given: Datab
   if (!Array.isArray(grantTo) || !grantTo.every(isRole)) {
     throw wrong('grantTo', grantTo, "must be an array of roles, such as ['app']");
   }
+  const schema = resolved.dbConfig?.schema;
   return installSql({
     layout,
     workerId,
-    table: parseTableName(resolved.tableName, resolved.dbConfig?.schema),
-    name: parseTableName(name),
+    table: parseTableName(resolved.tableName, schema),
+    name: parseTableName(name, schema),
     grantTo,
     graceMs: resolved.lease.graceMs,
     reachMs: sessionAgesOf(resolved.lease).reachMs,
