@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
-import { parseId, createLayout } from '@raindrop/core';
+import { createLayout, parseId } from '@raindrop/core';
 import { databaseUrl } from '../service/service-process.js';
+import { readDocument } from '../../published/docs/typescript-blocks.js';
 import { testDatabase, type TestDatabase } from '../../support/servers/test-databases.js';
 import { jsonHere, raindropHere } from './cli-in-process.js';
 import type { CliResult } from './cli-process.js';
@@ -67,6 +68,21 @@ describe('raindrop sql --issue', () => {
     await admin.query('INSERT INTO orders (n) SELECT generate_series(1, 3)');
     const rows = await admin.query<{ id: string }[]>('SELECT id FROM orders');
     expect(rows.map(({ id }) => parseId(layout, id).workerId)).toEqual([7, 7, 7]);
+  });
+
+  it('is used by the lines that the document shows', async () => {
+    const shown = readDocument('docs/sql.md#ids-that-postgresql-makes-itself');
+    const [, command] = /```sh\nraindrop (.*) > issue\.sql\n```/.exec(shown)!;
+    const [, lines] = /```sql\n([\s\S]*?)```/.exec(shown)!;
+    await run('init');
+    const { code, stdout } = await raindropHere(command!.split(' '));
+    expect(code).toBe(0);
+    await admin.query(stdout);
+    await admin.query(lines!);
+    const rows = await admin.query<{ id: string }[]>('SELECT id FROM orders');
+    const bits = { startTimeStamp: '2026-01-01', timeStampLength: 33, workIdLength: 10, endBitsLength: 1 };
+    const standard = createLayout(bits, Date.now());
+    expect(rows.map(({ id }) => parseId(standard, id).workerId)).toEqual([1_023, 1_023]);
   });
 
   it('prints it to paste: statements, and all else as comments', async () => {

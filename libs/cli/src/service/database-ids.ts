@@ -7,7 +7,6 @@ import {
   OwnDatabase,
   parseTableName,
   type ResolvedSnowflakeOptions,
-  type TableName,
 } from '@raindrop/node/internal';
 import { CommandFailedError, InputError } from '../input-error.js';
 import { FUNCTION_FLAGS } from '../options/function-flags.js';
@@ -80,7 +79,7 @@ export async function installFunction({ dbConfig, lease }: ResolvedSnowflakeOpti
 }
 
 /** The call, with quotes where PostgreSQL needs them. */
-function callOf({ schema, name }: TableName): string {
+function callOf({ schema, name }: ReturnType<typeof parseTableName>): string {
   const quoted = (part: string): string => (/^[a-z_][a-z0-9_]*$/.test(part) ? part : `"${part}"`);
   return `${[schema, name].flatMap((part) => (part === undefined ? [] : quoted(part))).join('.')}()`;
 }
