@@ -366,6 +366,23 @@ describe('The page', () => {
     await opened.close();
   });
 
+  it('names the function of the database that issued an ID', async () => {
+    await open(services[1]);
+    // The page's services have SQLite, which makes no IDs: only what the service says of it is another.
+    await page.route(/\/v1\/ids\/\d+$/, async (route) => {
+      const answer = (await (await route.fetch()).json()) as object;
+      const origin = { finding: 'by-database', issuer: null };
+      await route.fulfill({ json: { ...answer, holder: 'public.raindrop_id', origin } });
+    });
+    await readNewId(page, () => page.getByRole('button', { name: 'Get a new ID' }).click());
+    await shows(
+      page,
+      '#read-check',
+      /^✓ The service confirms this\. Issued by the database\. public\.raindrop_id holds worker \d+ now\.$/,
+    );
+    await opened.close();
+  });
+
   it.each([1280, 390])('puts the input first, and what belongs together in one line: %i px', async (width) => {
     opened = await openPage(browser, services[1].url, { viewport: { width, height: 900 } });
     ({ page } = opened);
