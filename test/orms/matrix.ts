@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 /**
  * What became of each way of writing and reading keys through an ORM: path -> database -> form of the key -> result. A
- * result is `filled`, `kept` (the key of the row that an upsert found), `exact`, `refused: WHY`, `wrong: WHY`, or `-` where there is no such way.
+ * result is `filled`, `by the database`, `kept` (the key of the row that an upsert found), `exact`, `refused: WHY`, `wrong: WHY`,
+ * or `-` where there is no such way.
  */
 export interface OrmMatrix {
   /** Name and releases, as a head of the table shows them. */
@@ -45,6 +46,27 @@ export function record(
 /** What is recorded of one database: path -> form -> result. */
 export function recordedOn(name: string, database: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(recorded(name).cells).map(([path, cells]) => [path, cells[database]]));
+}
+
+type Cells = Record<string, Record<string, string>>;
+
+/**
+ * Adds the row of raw SQL on tables whose keys have `databaseDefault`. Nothing else comes out in another way there.
+ * @param cells what a run found without `databaseDefault`
+ * @param declared what a run found with it; undefined for a database that has no such function
+ */
+export function withRawDeclared(cells: Cells, declared: Cells | undefined): Cells {
+  const { 'write raw': raw, ...others } = cells;
+  const { 'write raw': byDatabase, ...rest } = declared ?? {
+    ...others,
+    'write raw': Object.fromEntries(Object.keys(raw!).map((form) => [form, '-'])),
+  };
+  expect(rest).toEqual(others);
+  expect(Object.values(raw!).filter((result) => !result.startsWith('refused: '))).toEqual([]);
+  const rows = Object.entries(cells).flatMap((row) =>
+    row[0] === 'write raw' ? [row, ['write raw, databaseDefault', byDatabase!] as const] : [row],
+  );
+  return Object.fromEntries(rows);
 }
 
 const TABLE = /(<!-- orms -->\n)[^]*?(\n<!-- \/orms -->)/g;

@@ -8,6 +8,7 @@ import type { Id } from '../product/entities/property-form.js';
 import { refusedPaths } from '../product/entities/refused-paths.js';
 import { relationPaths } from '../product/entities/relation-paths.js';
 import { savePaths } from '../product/entities/save-paths.js';
+import { isOfDatabase } from '../support/servers/id-function.js';
 import type { DatabaseKind } from '../support/servers/test-databases.js';
 import type { Upsert } from './upsert.js';
 import { UPSERTS } from './upserts.js';
@@ -125,6 +126,14 @@ const others = pathsOf(plainEntities, {
     const digits = earlierDigits(setting, note!.id);
     await dataSource.query(`INSERT INTO note (id, title) VALUES (${digits}, 'by hand')`);
     return [rows(entities.Note, [note!, { id: form.fromDigits(digits) }])];
+  },
+  'raw, databaseDefault': async ({ dataSource, form, manager, entities: { Note } }) => {
+    await dataSource.query(`INSERT INTO note (title) VALUES ('by the database')`);
+    const [note] = await manager.findBy(Note, { title: 'by the database' });
+    expect(isOfDatabase(form.digits(note!.id))).toBe(true);
+    // What is left in the table shall be of the process.
+    await manager.delete(Note, { title: 'by the database' });
+    return [];
   },
   'toSQL() by the driver': async ({ dataSource, entities: { Note } }) => {
     const builder = dataSource.createQueryBuilder().insert().into(Note).values({ title: 'driven' });
@@ -247,6 +256,13 @@ const UPSERTED: UpsertWays = {
 const SELECTED: UpsertWays = {
   others: { 'orUpdate()': selected('uses') },
   'new key': { 'orUpdate() with the key': selected('id', 'uses') },
+};
+
+/** On columns with `databaseDefault`, in place of the row `raw`. */
+export const RAW_BY_DATABASE: TypeormRow = {
+  row: 'raw',
+  paths: others.filter(({ name }) => name === 'raw, databaseDefault'),
+  right: 'by the database',
 };
 
 const all = [

@@ -7,11 +7,19 @@
 export { BUSINESS_NUMBER_TABLE, KEY_COLUMNS, NAME_COLUMNS } from './business-number-table/business-number-table.js';
 export {
   type ColumnFiller,
+  describeDefault,
   describeFiller,
   type FilledColumn,
   FILLER_SQL,
   readFiller,
 } from './database/column-filler.js';
+export {
+  callOf,
+  hasIdFunction,
+  type IdFunction,
+  isCallOf,
+  readDatabaseDefault,
+} from './database/database-default.js';
 export { driverCodeOf } from './database/database-errors.js';
 export { gaveWay } from './database/left-session.js';
 export { hasDigitsOf, type PrecisionReport } from './database/precision.js';

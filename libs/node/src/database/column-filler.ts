@@ -1,3 +1,4 @@
+import { callOf, type IdFunction, isCallOf, looksIssued } from './database-default.js';
 import type { Dialect, Family } from './dialect.js';
 
 /** What gives a column a value when an insert leaves it out. */
@@ -83,7 +84,9 @@ export function describeFiller(
     rowid: anew,
     auto_increment: `ALTER TABLE ${table} MODIFY ${column} ${/^bigint/i.test(detail) ? detail : 'bigint'} NOT NULL`,
     identity: `ALTER TABLE ${table} ALTER COLUMN ${column} DROP IDENTITY`,
-    default: dialect.altersColumns ? `ALTER TABLE ${table} ALTER COLUMN ${column} DROP DEFAULT` : anew,
+    default: dialect.altersColumns
+      ? `ALTER TABLE ${table} ALTER COLUMN ${column} DROP DEFAULT${looksIssued(detail) ? ', or declare databaseDefault' : ''}`
+      : anew,
     trigger: `${dialect.dropTrigger(dialect.quote(detail), table)}, or take the key out of it`,
   };
   return {
@@ -92,4 +95,31 @@ export function describeFiller(
       `database and no error`,
     cure: cures[kind],
   };
+}
+
+/**
+ * Says what is wrong with a column that a function of the database is to fill, and which statement ends it.
+ * @param ownSchema the connection's own schema
+ * @returns undefined if the function fills it
+ */
+export function describeDefault(
+  wanted: IdFunction,
+  filler: ColumnFiller | undefined,
+  place: FilledColumn,
+  dialect: Dialect,
+  ownSchema: string | undefined,
+): ReturnType<typeof describeFiller> | undefined {
+  if (filler?.kind === 'default' && isCallOf(wanted, filler.detail, ownSchema)) return undefined;
+  const table = [place.schema, place.table].flatMap((each) => (each ? dialect.quote(each) : [])).join('.');
+  const set = `ALTER TABLE ${table} ALTER COLUMN ${dialect.quote(place.column)} SET DEFAULT ${callOf(wanted)}`;
+  const what = `${place.table}.${place.column}`;
+  if (filler === undefined) {
+    return {
+      problem: `${what} has no default in the database, which refuses a row that no application inserts`,
+      cure: set,
+    };
+  }
+  const { kind, detail } = filler;
+  const problem = `the database fills ${what} by ${`${kind} ${detail}`.trim()}, and not by ${callOf(wanted)}`;
+  return { problem, cure: kind === 'default' ? set : `${describeFiller(filler, place, dialect).cure}; then ${set}` };
 }

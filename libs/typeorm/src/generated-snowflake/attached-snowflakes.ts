@@ -4,7 +4,7 @@ import type { IdService } from '@raindrop/node';
 import { refuseNonObject } from '@raindrop/node/internal';
 import { attachedTo, attachSnowflakes } from './attach-snowflakes.js';
 import { type EntityLint, report, STRICT_LINT } from './entity-lint.js';
-import { lintServices } from './lint-columns.js';
+import { lintNumbers, lintServices } from './lint-columns.js';
 import { lookAtColumns, wasLookedAt } from './real-columns.js';
 import type { InsertRun } from './row-claims.js';
 import { UnknownEntityError } from './snowflake-errors.js';
@@ -28,6 +28,7 @@ export class AttachedSnowflakes {
    * @returns detaches; safe to call twice
    */
   attach(dataSource: DataSource): () => void {
+    if (dataSource.isInitialized) report(lintNumbers(dataSource, this.source), this.lint);
     const subscriber = attachSnowflakes(dataSource, this.source, this.lint);
     subscriber.look = lookFirst(dataSource, subscriber, this.lint);
     this.subscribers.set(dataSource, subscriber);

@@ -145,7 +145,7 @@ export function servicesOf({ entityMetadatas }: DataSource): Set<string> {
 }
 
 /** The mark of a column whose service is attached already. */
-function attachedMarkOf(column: ColumnMetadata): SnowflakeMark | undefined {
+export function attachedMarkOf(column: ColumnMetadata): SnowflakeMark | undefined {
   return (attachedTransformer(column) as Partial<GeneratedColumn> | undefined)?.mark;
 }
 

@@ -11,7 +11,8 @@ import {
   readOptions,
   text,
 } from '@raindrop/core/internal';
-import { requireSupported } from '@raindrop/node/internal';
+import { callOf, type IdFunction, readDatabaseDefault, requireSupported } from '@raindrop/node/internal';
+import { guardDefaults } from './database-defaults.js';
 import { guardSynchronize } from './guard-synchronize.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
 import { SnowflakeTransformer } from './snowflake-transformer.js';
@@ -117,6 +118,13 @@ export const generatedSnowflakeOptions = {
    * @range 1-31 of a-z, 0-9 and `_` @defaultValue none
    */
   prefix: option<string, string | undefined, { readonly as: IdProperty }>(readIdPrefix),
+  /**
+   * Declares `DEFAULT raindrop_id()`, for `synchronize` and migrations: PostgreSQL issues the IDs of rows that no
+   * application inserts. Every insert of an entity gets its ID in the process as before. A text names another function,
+   * such as `shop.next_id`. Other databases are refused when the DataSource is initialised.
+   * @range true, false, the name of a function @defaultValue false
+   */
+  databaseDefault: option<boolean | string, IdFunction | undefined>(readDatabaseDefault),
 };
 
 /** The options say which IDs a column gets, and in which form; all others are TypeORM's. */
@@ -150,8 +158,15 @@ function snowflakeColumnOptions(
   declared?: IdProperty,
   isTypeLost = false,
   placeLater = (): string => place,
-): FreeOptions & { type: 'bigint'; primary: boolean; update: false; transformer: SnowflakeTransformer } {
+): FreeOptions &
+  Pick<ColumnOptions, 'default'> & {
+    type: 'bigint';
+    primary: boolean;
+    update: false;
+    transformer: SnowflakeTransformer;
+  } {
   guardSynchronize();
+  guardDefaults();
   const reader = new OptionReader(options);
   const { primary, ...form } = readOptions(reader, generatedSnowflakeOptions, { declared });
   const column = Object.fromEntries(
@@ -163,7 +178,9 @@ function snowflakeColumnOptions(
 
   const isLost = isTypeLost && options.as === undefined && form.prefix === undefined;
   const transformer = new SnowflakeTransformer({ place: placeLater, ...form, ...(isLost && { isTypeLost: true }) });
-  return { ...column, primary, type: 'bigint', update: false, transformer };
+  const { databaseDefault } = form;
+  const columnOptions = { ...column, primary, type: 'bigint', update: false, transformer } as const;
+  return databaseDefault === undefined ? columnOptions : { ...columnOptions, default: () => callOf(databaseDefault) };
 }
 
 /** @throws UnsupportedColumnError with every problem */

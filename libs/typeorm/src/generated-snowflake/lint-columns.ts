@@ -58,6 +58,21 @@ export function lintUnnamed(dataSource: DataSource, isMine: (service: string) =>
   });
 }
 
+/** Columns that a service fills with numbers from segments, and the database with IDs of the layout of its worker table. */
+export function lintNumbers(
+  dataSource: DataSource,
+  service: Pick<SnowflakeSource, 'name' | 'layout'>,
+): EntityProblem[] {
+  if (service.layout !== undefined) return [];
+  return findColumns(dataSource, service).generated.flatMap(({ column, mark }) => {
+    if (mark.databaseDefault === undefined) return [];
+    const problem =
+      `service '${service.name}' issues numbers from segments, and the function of databaseDefault issues IDs of a ` +
+      'worker, which are larger by far';
+    return [problemOf(column, dataSource, fault(problem, 'Remove databaseDefault'))];
+  });
+}
+
 function faultsOfMarked(dataSource: DataSource, faultOf: (mark: SnowflakeMark) => Fault | undefined): EntityProblem[] {
   const columns = new Set(dataSource.entityMetadatas.flatMap((entity) => entity.columns));
   return [...columns].flatMap((column) => {
@@ -242,7 +257,10 @@ export function refuseColumns(
 ): void {
   if (lint.mode !== 'error') return;
   const { generated, references } = findColumns(dataSource, service);
-  const problems = lintColumns(dataSource, generated, references, wallClock.now());
+  const problems = [
+    ...lintColumns(dataSource, generated, references, wallClock.now()),
+    ...lintNumbers(dataSource, service),
+  ];
   report(
     problems.filter(({ severity }) => severity === 'error'),
     lint,

@@ -3,9 +3,11 @@ import type { Layout } from '@raindrop/core';
 import { largestIdOf } from '@raindrop/core/internal';
 import {
   type ColumnFiller,
+  describeDefault,
   describeFiller,
   dialectOf,
   type Family,
+  type FilledColumn,
   FILLER_SQL,
   hasDigitsOf,
   isSupportedDatabase,
@@ -187,13 +189,25 @@ function fillerProblems(
   dataSource: DataSource,
 ): EntityProblem[] {
   return generated.flatMap((each) => {
-    const filler = real(each)?.filler;
-    if (filler === undefined) return [];
+    const found = real(each);
+    if (found === undefined) return [];
     const { databaseName: column, entityMetadata } = each.column;
     const place = { schema: look.schemaOf(each), table: entityMetadata.tableName, column };
-    const { problem, cure } = describeFiller(filler, place, dialectOf(dataSource.options.type));
-    return [problemOf(each, dataSource, 'warning', problem, cure)];
+    const fault = fillerFault(each, found.filler, place, dataSource);
+    return fault === undefined ? [] : [problemOf(each, dataSource, 'warning', fault.problem, fault.cure)];
   });
+}
+
+function fillerFault(
+  { mark }: GeneratedColumn,
+  filler: ColumnFiller | undefined,
+  place: FilledColumn,
+  { driver, options }: DataSource,
+): ReturnType<typeof describeDefault> {
+  const dialect = dialectOf(options.type);
+  if (mark.databaseDefault === undefined) return filler && describeFiller(filler, place, dialect);
+  const { searchSchema } = driver as { readonly searchSchema?: string };
+  return describeDefault(mark.databaseDefault, filler, place, dialect, searchSchema);
 }
 
 function problemOf(

@@ -50,6 +50,15 @@ describe('@GeneratedSnowflake() options', () => {
     expect(markOf(column('text').transformer)).toMatchObject({ service: 'default', code: undefined, as: 'string' });
   });
 
+  it.each([
+    [true, 'raindrop_id()'],
+    ['next_id', 'next_id()'],
+    ['Shop.nextId', '"Shop"."nextId"()'],
+  ])('declares the default of databaseDefault: %s', (databaseDefault, call) => {
+    expect((snowflakeColumn({ databaseDefault }).default as () => string)()).toBe(call);
+    expect('default' in snowflakeColumn({ databaseDefault: false })).toBe(false);
+  });
+
   it('says that the compiler lacks experimentalDecorators', () => {
     const text = 'class Order { @GeneratedSnowflake() id!: string; }';
     const run = (experimentalDecorators: boolean): void => {
@@ -93,6 +102,18 @@ describe('@GeneratedSnowflake() options', () => {
     ['a prefix that cannot be', { prefix: 'Order' }, /prefix must be 1 to 31 characters a-z/],
     ['a prefix for another type', { prefix: 'order', as: 'bigint' }, /prefix requires a string property, not a bigint/],
     ['several at once', { service: '', primary: 1, pefix: 'a' }, /primary must .*; service must .*; pefix is not/],
+    [
+      'a call as the name of a function',
+      { databaseDefault: 'next_id()' },
+      /databaseDefault must be true, false, or the/,
+    ],
+    ['a name with a quote', { databaseDefault: `a"; DROP TABLE orders` }, /databaseDefault must be .* without \(\):/],
+    [
+      'a name of three parts',
+      { databaseDefault: 'a.b.c' },
+      /'function' or 'schema\.function', each of 1 to 63 letters/,
+    ],
+    ['a number as the function', { databaseDefault: 1 }, /databaseDefault must be true, false/],
     ['a code that is too long', { code: 'x'.repeat(129) }, /1 to 128 characters/],
   ])('refuses %s', (_, options, message) => {
     expect(() => snowflakeColumn(options)).toThrow(UnsupportedColumnError);

@@ -96,7 +96,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
 
   /** @throws SnowflakeNotAssignedError; InvalidIdError */
   beforeQuery({ query, parameters }: { readonly query: string; readonly parameters?: unknown }): void {
-    this.statements.guard.check(query);
+    this.statements.guard.check(query, parameters);
     this.statements.typed.convert(query, parameters);
   }
 
@@ -200,7 +200,8 @@ export function isSnowflakeSubscriber(subscriber: object): subscriber is Snowfla
 /**
  * Refuses an insert whose list of columns leaves a generated one out: `into(Order, ['title'])`, `valuesFromSelect`, SQL
  * written by hand. TypeORM tells subscribers of some of these inserts, but a subscriber cannot add a column. MariaDB in a
- * lenient mode would store 0, and a database with a default for the column would store the default.
+ * lenient mode would store 0, and a database with a default for the column would store the default. For SQL written by hand
+ * that is the purpose of `databaseDefault`.
  */
 export class InsertGuard {
   /** By the table's path, in lower case. */
@@ -217,18 +218,33 @@ export class InsertGuard {
     }
   }
 
-  /** @throws SnowflakeNotAssignedError */
-  check(sql: string): void {
+  /**
+   * @param parameters of the statement; those of a query builder are known
+   * @throws SnowflakeNotAssignedError
+   */
+  check(sql: string, parameters?: unknown): void {
     if (this.byTable.size === 0) return;
     const listed = listedColumns(sql);
     if (listed === undefined) return;
     for (const { column, mark, place } of this.byTable.get(listed.table) ?? []) {
       if (listed.columns.has(column.databaseName.toLowerCase())) continue;
+      if (mark.databaseDefault !== undefined && !isBuilt(parameters)) continue;
       const relation = joining(this.dataSource, listed);
       const why = relation === undefined ? 'column-list' : 'join-table';
       throw new SnowflakeNotAssignedError(mark.service, place, why, undefined, relation);
     }
   }
+}
+
+/** The parameters of statements that query builders have made. TypeORM passes the same array to its subscribers. */
+const BUILT = new WeakSet<object>();
+
+export function noteBuilt(parameters: unknown[]): void {
+  BUILT.add(parameters);
+}
+
+function isBuilt(parameters: unknown): boolean {
+  return typeof parameters === 'object' && parameters !== null && BUILT.has(parameters);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { FindOperator, ValueTransformer } from 'typeorm';
 import type { Layout } from '@raindrop/core';
+import type { IdFunction } from '@raindrop/node/internal';
 import { IdForm, type IdProperty } from '@raindrop/core/internal';
 import { isSnowflakeRange } from './snowflake-between.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
@@ -43,6 +44,8 @@ export interface SnowflakeMark {
   readonly as: IdProperty;
   /** The prefix of a typed text, `order_...`. */
   readonly prefix: string | undefined;
+  /** The function of the database that issues the IDs of rows which no application inserts. */
+  readonly databaseDefault?: IdFunction | undefined;
   /** Whether the compiler has kept no type of the property. */
   readonly isTypeLost?: boolean;
 }
