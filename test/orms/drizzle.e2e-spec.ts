@@ -1,16 +1,18 @@
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { Child } from '../support/processes/child.js';
+import { issuingDatabase } from '../support/servers/id-function.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
-import { record, recordedOn } from './matrix.js';
+import { record, recordedOn, withRawDeclared } from './matrix.js';
 import { runSuite } from './suite.js';
 import { UPSERTS } from './upserts.js';
 
+type Cells = Record<string, Record<string, string>>;
 const FORMS = ['text', 'bigint', 'number', 'typed'];
 const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
 
 it('declares columns as Drizzle has them, and refuses what cannot be an ID', async () => {
-  expect(await runSuite('drizzle', 'declared')).toEqual({ passed: 14 });
+  expect(await runSuite('drizzle', 'declared')).toEqual({ passed: 15 });
 });
 
 describe.each(databaseKinds)('Drizzle on %s', (kind) => {
@@ -22,16 +24,52 @@ describe.each(databaseKinds)('Drizzle on %s', (kind) => {
   );
   afterAll(() => Promise.all(databases.map((each) => each.drop())));
 
+  /** What becomes of each path on columns with `databaseDefault`. */
+  const declared = async (): Promise<Cells | undefined> => {
+    if (kind !== 'postgres') return undefined;
+    const own = await Promise.all(FORMS.map(() => issuingDatabase()));
+    try {
+      const given = Object.fromEntries(FORMS.map((form, index) => [form, own[index]]));
+      return await runSuite<Cells>('drizzle', 'matrix', { databases: given, upserts: UPSERTS, databaseDefault: true });
+    } finally {
+      await Promise.all(own.map((each) => each.drop()));
+    }
+  };
+
   it('fills, reads or refuses on every path, as docs/write-paths.md says', async () => {
     const given = {
       databases: Object.fromEntries(FORMS.map((form, index) => [form, databases[index]])),
       upserts: UPSERTS,
     };
-    const cells = await runSuite<Record<string, Record<string, string>>>('drizzle', 'matrix', given);
+    const cells = withRawDeclared(await runSuite<Cells>('drizzle', 'matrix', given), await declared());
     record('drizzle', 'Drizzle 0.45', kind, cells);
     // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.
     expect(cells).toEqual(recordedOn('drizzle', kind === 'mysql' ? 'mariadb' : kind));
   });
+
+  (kind === 'postgres' ? it : it.skip)(
+    'declares a default that the database has, and leaves inserts their IDs',
+    async () => {
+      const database = await issuingDatabase();
+      try {
+        expect(await runSuite('drizzle', 'defaults', { database })).toEqual({
+          'the default in SQL': ['raindrop_id()', 'shop.next_id()', '"Shop"."nextId"()', null],
+          'rows of the service': 5,
+          'rows of the database': 3,
+          'check of a column with its default': [],
+          'check of a column without': [
+            expect.stringMatching(/^plain\.id: plain\.id has no default.*SET DEFAULT raindrop_id\(\)$/),
+          ],
+          'check of a default that is not declared': [
+            expect.stringMatching(/^orders\.id: .*, or declare databaseDefault$/),
+          ],
+          'check of a table that is not there': [],
+        });
+      } finally {
+        await database.drop();
+      }
+    },
+  );
 
   it('finds typed IDs in composite keys on every path', async () => {
     expect(await runSuite('drizzle', 'composite', { database: databases.at(-3) })).toEqual({ passed: 18 });

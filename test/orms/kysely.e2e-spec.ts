@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { blocksOf } from '../published/docs/documents.js';
+import { issuingDatabase } from '../support/servers/id-function.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
-import { record, recordedOn } from './matrix.js';
+import { record, recordedOn, withRawDeclared } from './matrix.js';
 import { runSuite } from './suite.js';
 import { UPSERTS } from './upserts.js';
 
+type Cells = Record<string, Record<string, string>>;
 const RELEASES = ['0.29', '0.28'] as const;
 const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
 
@@ -14,16 +16,52 @@ describe.each(databaseKinds)('Kysely on %s', (kind) => {
   beforeAll(async () => (database = await testDatabase(kind)));
   afterAll(() => database.drop());
 
+  /** What becomes of each path on keys with `databaseDefault`. */
+  const declared = async (release: string): Promise<Cells | undefined> => {
+    if (kind !== 'postgres') return undefined;
+    const own = await issuingDatabase();
+    try {
+      const given = { database: own.options, release, upserts: UPSERTS, databaseDefault: true };
+      return await runSuite<Cells>('kysely', 'matrix', given);
+    } finally {
+      await own.drop();
+    }
+  };
+
   it.each(RELEASES)('%s fills or refuses every path, as docs/write-paths.md says', async (release) => {
-    const cells = await runSuite<Record<string, Record<string, string>>>('kysely', 'matrix', {
-      database: database.options,
-      release,
-      upserts: UPSERTS,
-    });
+    const found = await runSuite<Cells>('kysely', 'matrix', { database: database.options, release, upserts: UPSERTS });
+    const cells = withRawDeclared(found, await declared(release));
     record('kysely', 'Kysely 0.28, 0.29', kind, cells);
     expect(Object.keys(cells).length).toBeGreaterThan(20);
     // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.
     expect(cells).toEqual(recordedOn('kysely', kind === 'mysql' ? 'mariadb' : kind));
+  });
+
+  it.each(RELEASES)('%s leaves inserts their IDs where the column has a default in the database', async (release) => {
+    const own = kind === 'postgres' ? await issuingDatabase() : database;
+    const found = await runSuite<Record<string, unknown>>('kysely', 'defaults', { database: own.options, release });
+    if (kind !== 'postgres') {
+      const refusal = /^CONFIGURATION: .* parcels\.id: databaseDefault = raindrop_id\(\): is for PostgreSQL, and the/;
+      expect(found).toEqual({ refused: expect.stringMatching(refusal) as unknown });
+      return;
+    }
+    const matching = (expression: RegExp): unknown => expect.stringMatching(expression);
+    expect(found).toEqual({
+      'rows of the process': 3,
+      'rows of the database': 2,
+      'from select': 'INSERT_REFUSED',
+      check: [],
+      'check, by an option of the column': [],
+      'check, once it is set': [],
+      'check of a default that is not declared': [matching(/DROP DEFAULT, or declare databaseDefault$/)],
+      'check of another function': [
+        matching(/fills parcels\.id by default raindrop_id\(\), and not by shop\.next_id\(\)/),
+      ],
+      'check of a column without a default': [matching(/parcels\.id has no default .*SET DEFAULT raindrop_id\(\)$/)],
+      'with typed IDs': matching(/^CONFIGURATION: .* would write a number into a text column/),
+      'no name': matching(/^CONFIGURATION: .* databaseDefault = "next_id\(\)": must be true, false, or the name/),
+    });
+    await own.drop();
   });
 
   it.each(RELEASES)('%s does beside what its text says, and controls show what it is without', async (release) => {

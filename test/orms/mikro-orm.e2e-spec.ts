@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { Child } from '../support/processes/child.js';
+import { issuingDatabase, makeIdFunction } from '../support/servers/id-function.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
-import { record, recordedOn } from './matrix.js';
+import { record, recordedOn, withRawDeclared } from './matrix.js';
 import { runSuite, suiteCommand } from './suite.js';
 import { UPSERTS } from './upserts.js';
 
@@ -14,6 +15,8 @@ const VERSIONS = [
   ['MikroORM 6', 'mikro-orm-6', 'mikro-orm/matrix', 'mikro-orm-6/readme', 'mikro-orm/inserter'],
 ] as const;
 const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
+/** Functions of other names than the usual one. */
+const NAMES = ['shop.next_id', 'Shop.nextId', 'order.user'];
 const EVERY_TEAM = [
   [2, 1],
   [2, 1],
@@ -28,12 +31,69 @@ describe.each(VERSIONS)('%s', (version, folder, matrix, readme, inserter) => {
     beforeAll(async () => (database = await testDatabase(kind)));
     afterAll(() => database.drop());
 
+    /** What becomes of each path on keys with `databaseDefault`. */
+    const declared = async (): Promise<Cells | undefined> => {
+      if (kind !== 'postgres') return undefined;
+      const own = await issuingDatabase();
+      try {
+        const given = { database: own.options, upserts: UPSERTS, databaseDefault: true };
+        return await runSuite<Cells>(folder, matrix, given);
+      } finally {
+        await own.drop();
+      }
+    };
+
     it('fills or refuses every path, as docs/write-paths.md says', async () => {
-      const cells = await runSuite<Cells>(folder, matrix, { database: database.options, upserts: UPSERTS });
+      const found = await runSuite<Cells>(folder, matrix, { database: database.options, upserts: UPSERTS });
+      const cells = withRawDeclared(found, await declared());
       record(folder, version, kind, cells);
       expect(Object.keys(cells).length).toBeGreaterThan(20);
       // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.
       expect(cells).toEqual(recordedOn(folder, kind));
+    });
+
+    it('declares a default that the database has, and leaves inserts their IDs', async () => {
+      const own = kind === 'postgres' ? await issuingDatabase() : database;
+      if (kind === 'postgres') for (const name of NAMES) await makeIdFunction(own.options, name);
+      const defaults = folder === 'mikro-orm' ? 'defaults' : 'mikro-orm/defaults';
+      const found = await runSuite<Record<string, unknown>>(folder, defaults, { database: own.options });
+      const refused =
+        'databaseDefault = raindrop_id\\(\\): is for PostgreSQL, and the database is (SQLite|MariaDB or MySQL)';
+      if (kind !== 'postgres') {
+        const both = new RegExp(`^CONFIGURATION: .* orders\\.id: ${refused}.* items\\.id: ${refused}`);
+        expect(found).toEqual({ refused: expect.stringMatching(both) as unknown });
+        return;
+      }
+      const tables = ['orders', 'items'];
+      // Version 6 sends the type along.
+      const altered = (change: string): unknown =>
+        tables.map((table) => `alter table "${table}" alter column "id" ${change};`);
+      const ofType = (lines: unknown): string[] =>
+        (lines as string[]).filter((line) => !line.includes('type bigint using'));
+      expect({
+        ...found,
+        'an existing key': ofType(found['an existing key']),
+        'without it again': ofType(found['without it again']),
+      }).toEqual({
+        'an existing key': altered('set default raindrop_id()'),
+        afterwards: [],
+        'without it again': altered('drop default'),
+        'shop.next_id': [],
+        'Shop.nextId': [],
+        'order.user': [],
+        check: [],
+        'check of a default that is not declared': tables.map(
+          (table) => expect.stringMatching(new RegExp(`^${table}\\.id: .*, or declare databaseDefault$`)) as unknown,
+        ),
+        statements: ['insert into "orders"', 'insert into "orders"'],
+        'raw rows': [
+          ['flushed', 'of the process'],
+          ['kept', 'of the process'],
+          ['many', 'of the process'],
+          ['raw', 'of the database'],
+        ],
+        'no name': expect.stringMatching(/^CONFIGURATION: .*databaseDefault = "next_id\(\)": must be/) as unknown,
+      });
     });
 
     it('does what once went wrong', async () => {

@@ -1,8 +1,10 @@
+import { issuingDatabase, makeIdFunction } from '../support/servers/id-function.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
-import { record, recordedOn } from './matrix.js';
+import { record, recordedOn, withRawDeclared } from './matrix.js';
 import { runSuite } from './suite.js';
 import { UPSERTS } from './upserts.js';
 
+type Cells = Record<string, Record<string, string>>;
 const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
 
 describe.each(databaseKinds)('Prisma on %s', (kind) => {
@@ -10,15 +12,50 @@ describe.each(databaseKinds)('Prisma on %s', (kind) => {
   beforeAll(async () => (database = await testDatabase(kind)));
   afterAll(() => database.drop());
 
+  /** What becomes of each path on keys whose default is the function of the database. */
+  const declared = async (): Promise<Cells | undefined> => {
+    if (kind !== 'postgres') return undefined;
+    const own = await issuingDatabase();
+    try {
+      const given = { database: own.options, upserts: UPSERTS, databaseDefault: true };
+      return await runSuite<Cells>('prisma', 'matrix', given);
+    } finally {
+      await own.drop();
+    }
+  };
+
   it('fills or refuses every path, as docs/write-paths.md says', async () => {
-    const cells = await runSuite<Record<string, Record<string, string>>>('prisma', 'matrix', {
-      database: database.options,
-      upserts: UPSERTS,
-    });
+    const found = await runSuite<Cells>('prisma', 'matrix', { database: database.options, upserts: UPSERTS });
+    const cells = withRawDeclared(found, await declared());
     record('prisma', 'Prisma 7', kind, cells);
     expect(Object.keys(cells).length).toBeGreaterThan(20);
     // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.
     expect(cells).toEqual(recordedOn('prisma', kind === 'mysql' ? 'mariadb' : kind));
+  });
+
+  (kind === 'postgres' ? it : it.skip)('fills keys whose default is a function of the database', async () => {
+    const own = await issuingDatabase();
+    await makeIdFunction(own.options, 'Shop.nextId');
+    try {
+      expect(await runSuite<object>('prisma', 'defaults', { database: own.options })).toEqual({
+        'the function by its usual name': ['of the process', 'of the database', 'string'],
+        'and one that the option names': ['of the process', 'of the process', 'string'],
+        'by a list of keys': ['of the database', 'of the process', 'string'],
+        raw: [true, true],
+        check: [],
+        'check of a column without its default': [
+          expect.stringMatching(/^Issued\.id: Issued\.id has no default .* SET DEFAULT raindrop_id\(\)$/),
+        ],
+        'typed IDs': expect.stringMatching(
+          /^CONFIGURATION: .* would write a number into a text column of IDs/,
+        ) as unknown,
+        'another database': expect.stringMatching(
+          /^CONFIGURATION: .* Order\.id: databaseDefault = raindrop_id\(\): is for/,
+        ) as unknown,
+      });
+    } finally {
+      await own.drop();
+    }
   });
 
   it('does beside what its text says, and controls show what it is without', async () => {

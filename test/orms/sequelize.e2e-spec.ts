@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { blocksOf } from '../published/docs/documents.js';
 import { Child } from '../support/processes/child.js';
+import { issuingDatabase, makeIdFunction } from '../support/servers/id-function.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
-import { record, recordedOn } from './matrix.js';
+import { record, recordedOn, withRawDeclared } from './matrix.js';
 import { runSuite, suiteCommand } from './suite.js';
 import { UPSERTS } from './upserts.js';
 
@@ -24,12 +25,68 @@ describe.each(DIALECTS)('Sequelize on %s, dialect %s', (kind, dialect) => {
   beforeAll(async () => (database = await testDatabase(kind)));
   afterAll(() => database.drop());
 
+  /** What becomes of each path on keys with `databaseDefault`. */
+  const declared = async (): Promise<Cells | undefined> => {
+    if (kind !== 'postgres') return undefined;
+    const own = await issuingDatabase();
+    try {
+      const declaring = { database: own.options, upserts: UPSERTS, databaseDefault: true };
+      return await runSuite<Cells>('sequelize', 'matrix', declaring);
+    } finally {
+      await own.drop();
+    }
+  };
+
   it('fills or refuses every path, as docs/write-paths.md says', async () => {
-    const cells = await runSuite<Cells>('sequelize', 'matrix', { ...given(), upserts: UPSERTS });
+    const found = await runSuite<Cells>('sequelize', 'matrix', { ...given(), upserts: UPSERTS });
+    const cells = withRawDeclared(found, await declared());
     record('sequelize', 'Sequelize 6', kind, cells);
     expect(Object.keys(cells).length).toBeGreaterThan(20);
     // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.
     expect(cells).toEqual(recordedOn('sequelize', kind === 'mysql' ? 'mariadb' : kind));
+  });
+
+  it('declares a default that the database has, and leaves inserts their IDs', async () => {
+    const own = kind === 'postgres' ? await issuingDatabase() : database;
+    if (kind === 'postgres') await makeIdFunction(own.options, 'Shop.nextId');
+    const found = await runSuite<Record<string, unknown>>('sequelize', 'defaults', { database: own.options, dialect });
+    const matching = (expression: RegExp): unknown => expect.stringMatching(expression);
+    if (kind !== 'postgres') {
+      const refusal = matching(
+        /^CONFIGURATION: .* parcels\.id: databaseDefault = raindrop_id\(\): is for PostgreSQL, and the database is/,
+      );
+      const statements = [expect.not.stringMatching(/create|insert/i) as unknown];
+      expect(found).toEqual({ 'refused by sync()': refusal, 'refused by create()': refusal, statements });
+      return;
+    }
+    const defaults = (...[label, parcel, second]: readonly (string | null)[]): object => ({
+      'labels.id': label,
+      'labels.parcelId': null,
+      'parcels.id': parcel,
+      'parcels.second': second,
+    });
+    const call = 'raindrop_id()';
+    expect(found).toEqual({
+      made: defaults(call, call, call),
+      'statements that ask the database': [],
+      rows: ['built', 'bulk', 'created', 'queried', 'raw', 'too'].map((title) => [
+        title,
+        ...Array.from({ length: 2 }, () => (title === 'raw' ? 'of the database' : 'of the process')),
+      ]),
+      altered: defaults(call, call, call),
+      check: [],
+      'check of a default that is not declared': 3,
+      'altered without it': defaults(call, call, null),
+      'made without it': defaults(null, null, null),
+      'check of columns without a default': ['parcels.id', 'parcels.second', 'labels.id'].map((place) =>
+        matching(new RegExp(`^${place}: ${place} has no default in the database.* SET DEFAULT raindrop_id\\(\\)$`)),
+      ),
+      'altered with it': defaults(null, null, call),
+      'another function': '"Shop"."nextId"()',
+      'control: a default of the application itself': true,
+      'no name': matching(/^CONFIGURATION: .* databaseDefault = "next_id\(\)": must be true, false, or the name/),
+    });
+    await own.drop();
   });
 
   it('does what once went wrong, and what lies in wait for it', async () => {

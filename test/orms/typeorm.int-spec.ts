@@ -2,7 +2,7 @@ import type { EntityFamily } from '../product/entities/entity-family.js';
 import type { EntityPath } from '../product/entities/entity-path.js';
 import { OpenedFamily } from '../product/entities/opened-family.js';
 import { type Id, type PropertyForm, propertyForms } from '../product/entities/property-form.js';
-import { isOfDatabase, makeIdFunction } from '../support/servers/id-function.js';
+import { isOfDatabase, issuingDatabase } from '../support/servers/id-function.js';
 import { databaseKinds, testDatabase, type DatabaseKind } from '../support/servers/test-databases.js';
 import { record, recordedOn, withRawDeclared } from './matrix.js';
 import { RAW_BY_DATABASE, READS, WRITES, type TypeormRow } from './typeorm-paths.js';
@@ -55,8 +55,7 @@ async function takePaths(kind: DatabaseKind, isDeclared = false): Promise<Record
   for (const [name, title] of Object.entries(FORMS)) {
     const plain = propertyForms.find((each) => each.title === title)!;
     const form = isDeclared ? withDefault(plain) : plain;
-    const database = await testDatabase(kind);
-    if (isDeclared) await makeIdFunction(database.options);
+    const database = isDeclared ? await issuingDatabase() : await testDatabase(kind);
     const families = new Map<EntityFamily, OpenedFamily>();
     try {
       for (const { prefix, right, of } of tables) {

@@ -14,10 +14,12 @@ export {
   readFiller,
 } from './database/column-filler.js';
 export {
+  calledBy,
   callOf,
   hasIdFunction,
   type IdFunction,
   isCallOf,
+  looksIssued,
   readDatabaseDefault,
 } from './database/database-default.js';
 export { driverCodeOf } from './database/database-errors.js';

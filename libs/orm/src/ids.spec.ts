@@ -114,3 +114,35 @@ describe('the largest ID', () => {
     expect(new Keys('orders.id', { ids: largeIds() }).largest()).toBe(2n ** 63n - 1n);
   });
 });
+
+describe('The default of a key in the database', () => {
+  const keysWith = (options: KeyOptions): Keys => new Keys('orders.id', options);
+
+  it('is a call of the function on PostgreSQL', () => {
+    expect(keysWith({}).defaultOn('postgres')).toBeUndefined();
+    expect(keysWith({ databaseDefault: false }).defaultOn('mysql')).toBeUndefined();
+    expect(keysWith({ databaseDefault: true }).defaultOn('postgres')).toBe('raindrop_id()');
+    expect(keysWith({ databaseDefault: 'Shop.nextId' }).defaultOn('postgres')).toBe('"Shop"."nextId"()');
+  });
+
+  it.each([
+    ['mysql', 'MariaDB or MySQL'],
+    ['sqlite', 'SQLite'],
+  ] as const)('is refused on %s', (database, name) => {
+    const { problems } = caught(ConfigurationError, () => keysWith({ databaseDefault: true }).defaultOn(database));
+    const message = expect.stringContaining(`is for PostgreSQL, and the database is ${name}`) as string;
+    expect(problems).toEqual([{ option: 'orders.id: databaseDefault', given: 'raindrop_id()', message }]);
+  });
+
+  it('is refused where the database keeps typed IDs as texts', () => {
+    const typed = keysWith({ databaseDefault: true, prefix: 'order' });
+    expect(caught(ConfigurationError, () => typed.refuseTypedDefault()).message).toMatch(/number into a text column/);
+    expect(() => keysWith({ databaseDefault: true }).refuseTypedDefault()).not.toThrow();
+    expect(() => keysWith({ prefix: 'order' }).refuseTypedDefault()).not.toThrow();
+  });
+
+  it.each([['next_id()'], ['a.b.c'], ['a b'], [1], ['']])('is no name: %j', (databaseDefault) => {
+    const error = caught(ConfigurationError, () => keysWith({ databaseDefault: databaseDefault as string }));
+    expect(error.message).toMatch(/orders\.id: databaseDefault = .*: must be true, false, or the name of the function/);
+  });
+});

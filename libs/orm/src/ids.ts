@@ -14,7 +14,8 @@ import {
   resolveOptions,
   text,
 } from '@raindrop/core/internal';
-import { openedService } from '@raindrop/node/internal';
+import { callOf, hasIdFunction, type IdFunction, openedService, readDatabaseDefault } from '@raindrop/node/internal';
+import { type Database, DATABASES } from './databases.js';
 
 /** The part of an `IdService` that a key uses. */
 export interface KeyIds {
@@ -54,6 +55,12 @@ export const keyOptions = {
    * @range 1-31 of a-z, 0-9 and `_` @defaultValue none
    */
   prefix: option<string, string | undefined, { readonly as: IdProperty }>(readIdPrefix),
+  /**
+   * The column has the default `raindrop_id()` on PostgreSQL, for rows that no application inserts. The ORM's own inserts
+   * get IDs of the process all the same. A text names another function, such as `shop.next_id`.
+   * @range true, false, the name of a function @defaultValue false
+   */
+  databaseDefault: option<boolean | string, IdFunction | undefined>(readDatabaseDefault),
 };
 
 /** The options say which service gives a key its IDs, and in which form. */
@@ -74,11 +81,15 @@ export interface LayoutSize {
   readonly bits: number;
 }
 
+type DefaultProblem = ConstructorParameters<typeof ConfigurationError>[0][number];
+
 /** The IDs of one key. Every entry of this package takes them from here. */
 export class Keys {
   /** How the application sees the IDs, and how a database value is read. */
   readonly form: IdForm;
   readonly as: IdProperty;
+  /** The function of the database that fills rows which no application inserts. */
+  readonly databaseDefault: IdFunction | undefined;
   private readonly ids: () => KeyIds;
   private readonly code: string | undefined;
 
@@ -90,9 +101,10 @@ export class Keys {
     readonly place: string,
     options: KeyOptions = {},
   ) {
-    const { ids, service, code, as, prefix } = checked(place, options);
+    const { ids, service, code, as, prefix, databaseDefault } = checked(place, options);
     this.form = new IdForm(as, prefix);
     this.as = as;
+    this.databaseDefault = databaseDefault;
     this.code = code;
     const given = typeof ids === 'function' ? ids : () => ids;
     this.ids = () => given() ?? openedService<KeyIds & { readonly name: string }>(service);
@@ -130,6 +142,43 @@ export class Keys {
   }
 
   /**
+   * Returns the default of the column in SQL, `raindrop_id()`; undefined without one.
+   * @throws ConfigurationError for a database that has no such function
+   */
+  defaultOn(database: Database): string | undefined {
+    const { databaseDefault } = this;
+    if (databaseDefault === undefined) return undefined;
+    const problem = this.defaultProblem(database);
+    if (problem !== undefined) throw new ConfigurationError([problem]);
+    return callOf(databaseDefault);
+  }
+
+  /**
+   * Returns what is wrong with `databaseDefault` on a database.
+   * @param place `table.column` or the like, where the declaration did not know it
+   */
+  defaultProblem(database: Database, place = this.place): DefaultProblem | undefined {
+    const { databaseDefault } = this;
+    if (databaseDefault === undefined || hasIdFunction(DATABASES[database].dialect)) return undefined;
+    const message = `is for PostgreSQL, and the database is ${DATABASE_NAMES[database]}. ${LEAVE_OUT}`;
+    return { option: `${place}: databaseDefault`, given: callOf(databaseDefault), message };
+  }
+
+  /**
+   * Refuses typed IDs that the database keeps as texts: its function returns a bigint.
+   * @throws ConfigurationError
+   */
+  refuseTypedDefault(): void {
+    const { databaseDefault, form, place } = this;
+    if (databaseDefault === undefined || form.prefix === undefined) return;
+    const message =
+      `would write a number into a text column of IDs such as ${form.prefix}_0Cc4kqJ3WmY. Leave databaseDefault or ` +
+      'prefix out';
+    const option = `${place}: databaseDefault`;
+    throw new ConfigurationError([{ option, given: callOf(databaseDefault), message }]);
+  }
+
+  /**
    * Returns the largest ID that it may get: of its service's layout, and one that a number holds where the key is one.
    * @param elsewhere the layout of a service that is not open in this process
    * @throws NoOpenServiceError when no service is open, and no layout given
@@ -155,6 +204,16 @@ export class Keys {
     }
   }
 }
+
+const DATABASE_NAMES: Readonly<Record<Database, string>> = {
+  postgres: 'PostgreSQL',
+  mysql: 'MariaDB or MySQL',
+  sqlite: 'SQLite',
+};
+
+const LEAVE_OUT =
+  'Leave it out: the ORM gives every row that it inserts an ID. For several databases let a variable decide: ' +
+  'databaseDefault: isPostgres';
 
 function checked(place: string, options: KeyOptions): ReadOptions<typeof keyOptions> {
   try {

@@ -9,7 +9,7 @@ import type { Dialect } from 'kysely';
 import { newIdsOf, type SnowflakeColumns } from './kysely/columns.js';
 import { fillingCompiler } from './kysely/compiler.js';
 import { fillingDriver } from './kysely/connection.js';
-import { lookingDriver, withTables } from './kysely/precision.js';
+import { lookingDriver, refuseDefaults, withTables } from './kysely/precision.js';
 
 export { InsertRefusedError, type InsertRefusal, type KeyIds, type KeyOptions } from './ids.js';
 export type { SnowflakeColumns } from './kysely/columns.js';
@@ -52,6 +52,7 @@ export function withSnowflakes<D extends DialectLike>(
 ): Pick<D, keyof DialectLike> {
   const inner = dialect as unknown as Dialect;
   const tables = newIdsOf(options);
+  refuseDefaults(inner.createAdapter(), tables);
   const outer: Dialect = {
     createQueryCompiler: () => fillingCompiler(inner.createQueryCompiler(), tables),
     createDriver: () => lookingDriver(fillingDriver(inner, tables), inner.createAdapter(), tables),

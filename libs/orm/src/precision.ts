@@ -1,6 +1,13 @@
 import { ConfigurationError, UnsafeSnowflakeError } from '@raindrop/core';
 import { PermanentError } from '@raindrop/core/internal';
-import { describeFiller, FILLER_SQL, type PrecisionReport, readFiller } from '@raindrop/node/internal';
+import {
+  describeDefault,
+  describeFiller,
+  FILLER_SQL,
+  type IdFunction,
+  type PrecisionReport,
+  readFiller,
+} from '@raindrop/node/internal';
 import { type Database, DATABASES, type DriverSettings } from './databases.js';
 import type { Keys, LayoutSize } from './ids.js';
 
@@ -180,6 +187,8 @@ function quoted(name: string): string {
 /** A key, and the column in which the database keeps it. */
 export interface PlacedKey extends ColumnName {
   readonly place: string;
+  /** The function that is to fill rows which no application inserts. */
+  readonly databaseDefault: IdFunction | undefined;
 }
 
 /** So many keys in one SELECT. */
@@ -187,7 +196,7 @@ const ASKED_AT_ONCE = 100;
 
 /**
  * Asks the database whether it fills these keys itself: an insert that bypasses the ORM would get a key of the database, and
- * no error.
+ * no error. Keys with `databaseDefault` are to be filled, by that function.
  * @param valuesOf sends `select` with these expressions, and returns the values
  * @returns a warning for each such key, with the statement that ends it
  */
@@ -200,17 +209,34 @@ export async function fillerWarnings(
   try {
     for (let at = 0; at < keys.length; at += ASKED_AT_ONCE) {
       const some = keys.slice(at, at + ASKED_AT_ONCE);
-      answers.push(...(await valuesOf(some.map((key) => aboutColumn(FILLER_SQL[database], key, database)))));
+      answers.push(...(await valuesOf(some.map((key) => aboutColumn(fillerSql(key, database), key, database)))));
     }
   } catch (error) {
     return [`Could not check whether the database fills the keys: ${String(error)}`];
   }
   return keys.flatMap((key, index) => {
-    const filler = readFiller(answers[index]);
-    if (filler === undefined) return [];
-    const { problem, cure } = describeFiller(filler, key, DATABASES[database].dialect);
-    return [`${key.place}: ${problem}. ${cure}`];
+    const answer = answers[index];
+    const filler = isNothing(answer) ? undefined : readFiller(answer);
+    const { dialect } = DATABASES[database];
+    const { databaseDefault: wanted } = key;
+    if (answer === null || answer === undefined) return [];
+    // The database leaves out the schema of a function that its search path finds.
+    const fault = wanted
+      ? describeDefault(wanted, filler, key, dialect, wanted.schema)
+      : filler && describeFiller(filler, key, dialect);
+    return fault === undefined ? [] : [`${key.place}: ${fault.problem}. ${fault.cure}`];
   });
+}
+
+/** In place of what fills a column, where the column is there and nothing does. */
+const NOTHING = '-';
+
+function isNothing(answer: unknown): boolean {
+  return String(answer) === NOTHING;
+}
+
+function fillerSql({ databaseDefault }: PlacedKey, database: Database): string {
+  return databaseDefault === undefined ? FILLER_SQL[database] : `coalesce(${FILLER_SQL[database]}, '${NOTHING}')`;
 }
 
 /** Writes a SELECT of expressions. Read its values in their order: plugins may rename columns. */

@@ -90,6 +90,21 @@ const tests: Readonly<Record<string, () => unknown>> = {
     });
     assert.throws(() => singlestoreTable('orders', { id: snowflake() }), { message: /orders\.id = SingleStoreTable/ });
   },
+  'the default of the database is for PostgreSQL, and no insert asks for it': () => {
+    const id = snowflake({ ids: { nextId: () => 7n, nextString: () => '7' }, databaseDefault: true });
+    const orders = pgTable('orders', { id, other: snowflakeReference() });
+    const { sql: statement } = drizzleOnPostgres('postgres://127.0.0.1:1').insert(orders).values({}).toSQL();
+    assert.equal(statement, 'insert into "orders" ("id", "other") values ($1, default)');
+    assert.equal(orders.other.default, undefined);
+    const refused = {
+      errorCode: 'CONFIGURATION',
+      message: /orders\.id: databaseDefault = raindrop_id\(\): is for PostgreSQL/,
+    };
+    assert.throws(() => mysqlTable('orders', { id }), refused);
+    assert.throws(() => sqliteTable('orders', { id }), refused);
+    const noName = { message: /orders\.id: databaseDefault = "next_id\(\)": must be true, false, or the name/ };
+    assert.throws(() => pgTable('orders', { id: snowflake({ databaseDefault: 'next_id()' }) }), noName);
+  },
   'what is no ID is refused before it is sent': () => {
     const orders = sqliteTable('orders', {
       id: snowflake().primaryKey(),

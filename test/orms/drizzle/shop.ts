@@ -1,10 +1,10 @@
 import Sqlite from 'better-sqlite3';
-import { relations, sql } from 'drizzle-orm';
+import { type Column, relations, type SQL, sql } from 'drizzle-orm';
 import { drizzle as drizzleOnSqlite } from 'drizzle-orm/better-sqlite3';
 import { mysqlTable, varchar } from 'drizzle-orm/mysql-core';
 import { drizzle as drizzleOnMysql } from 'drizzle-orm/mysql2';
 import { drizzle as drizzleOnPostgres, type NodePgDatabase } from 'drizzle-orm/node-postgres';
-import { pgTable, text as pgText } from 'drizzle-orm/pg-core';
+import { PgDialect, pgTable, text as pgText } from 'drizzle-orm/pg-core';
 import { sqliteTable, text as sqliteText } from 'drizzle-orm/sqlite-core';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
@@ -26,7 +26,7 @@ export type Id = string | number | bigint;
 /** A form in which the application sees the IDs. */
 export interface Form {
   readonly name: string;
-  readonly key: { readonly as?: IdProperty; readonly prefix?: string };
+  readonly key: { readonly as?: IdProperty; readonly prefix?: string; readonly databaseDefault?: boolean };
   of(digits: string): Id;
 }
 
@@ -102,7 +102,7 @@ export class Shop {
     if (!isEmpty) return shop;
     const { orders, lines } = schema;
     const text = kind === 'mariadb' ? 'varchar(40)' : 'text';
-    const id = `id ${orders.id.getSQLType()} primary key not null`;
+    const id = `id ${orders.id.getSQLType()} primary key not null${defaultIn(orders.id)}`;
     await shop.drive(`create table orders (${id}, number ${text} not null unique, customer ${text})`);
     const orderId = `order_id ${lines.orderId.getSQLType()} not null references orders (id)`;
     await shop.drive(`create table ${kind === 'mariadb' ? '`lines`' : 'lines'} (${id}, ${orderId})`);
@@ -131,6 +131,11 @@ export class Shop {
     };
     Object.defineProperty(this.ids, method, { value: noted, configurable: true });
   }
+}
+
+/** The default of a column in SQL, as drizzle-kit writes it. */
+export function defaultIn(column: Column): string {
+  return column.default === undefined ? '' : ` default ${new PgDialect().sqlToQuery(column.default as SQL).sql}`;
 }
 
 export interface Connected {

@@ -164,9 +164,14 @@ const WRITES: Readonly<Record<string, Path>> = {
   replace: inserting(0, async ({ db }) => {
     await db.replaceInto('orders').values({ title: title() }).execute();
   }),
-  raw: inserting(0, async ({ db }) => {
-    await sql`insert into orders (title) values (${title()})`.execute(db);
-  }),
+  raw: async (shop) => {
+    const name = title();
+    await sql`insert into orders (title) values (${name})`.execute(shop.db);
+    const { rows } = await sql<{ key: string }>`select ${textOf('id')} as ${sql.ref('key')} from orders
+      where title = ${name}`.execute(shop.db);
+    const isByDatabase = given.databaseDefault === true && rows.length === 1 && !shop.issued.has(rows[0]!.key);
+    return isByDatabase ? 'by the database' : 'wrong: not refused';
+  },
 };
 
 /** Kysely's helper for MySQL casts to json, which MariaDB does not have. */

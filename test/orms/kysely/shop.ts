@@ -35,6 +35,8 @@ export interface Given {
   readonly release: '0.28' | '0.29';
   /** The upserts of test/orms/upserts.ts. */
   readonly upserts: readonly Upsert[];
+  /** Whether the keys have a default in the database. */
+  readonly databaseDefault?: boolean;
 }
 
 export type { Upsert };
@@ -113,20 +115,24 @@ const AS = { text: 'string', bigint: 'bigint', number: 'number' } as const;
 
 /** Opens an ID service and the database with empty tables, whose keys are in the form. */
 export async function openShop(form: Form): Promise<OpenShop> {
+  const { databaseDefault = false } = given;
   const ids = await openIdService({
     dbConfig,
     ...(form === 'number' && { layout: 'number', name: 'numbers', tableName: 'raindrop_numbers' }),
   });
   const { columns, issued, source } = noted(ids);
   const db = new Kysely<Shop>({
-    dialect: withSnowflakes(plainDialect(form), { ids: source, as: AS[form], columns }),
+    dialect: withSnowflakes(plainDialect(form), { ids: source, as: AS[form], columns, databaseDefault }),
     plugins: type === 'postgres' ? [] : [new ParseJSONResultsPlugin()],
   });
   const key = type === 'better-sqlite3' && form === 'text' ? sql`text` : sql`bigint`;
+  const byDefault = databaseDefault ? sql`default raindrop_id()` : sql``;
   await sql`drop table if exists orders`.execute(db);
   await sql`drop table if exists customers`.execute(db);
-  await sql`create table customers (id ${key} not null primary key, name varchar(50) not null)`.execute(db);
-  await sql`create table orders (id ${key} not null primary key, customer_id ${key},
+  await sql`create table customers (id ${key} not null primary key ${byDefault}, name varchar(50) not null)`.execute(
+    db,
+  );
+  await sql`create table orders (id ${key} not null primary key ${byDefault}, customer_id ${key},
     title varchar(50) not null default 'untitled' unique)`.execute(db);
   const close = async (): Promise<void> => {
     await db.destroy();

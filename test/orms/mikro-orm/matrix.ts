@@ -4,7 +4,18 @@
  * path and form what became of all ways that belong to it: `filled`, `exact`, `refused: CODE`, `wrong: WHY`, or `-` where
  * this version has none.
  */
-import { forms, type OpenShop, openShop, type Row, textOf, type, type Upsert, upserts, version } from './shop.js';
+import {
+  databaseDefault,
+  forms,
+  type OpenShop,
+  openShop,
+  type Row,
+  textOf,
+  type,
+  type Upsert,
+  upserts,
+  version,
+} from './shop.js';
 
 /** Inserts rows whose codes or customers begin with the tag. Gives back the IDs as the application sees them, in order. */
 type Write = (em: any, tag: string) => Promise<readonly unknown[] | void>;
@@ -430,10 +441,14 @@ function readsOf({ form, Order, Item, shown }: OpenShop): Record<string, Record<
   };
 }
 
-async function write(shop: OpenShop, work: Write, tag: string): Promise<string> {
+async function write(shop: OpenShop, path: string, work: Write, tag: string): Promise<string> {
   const ids = await work(shop.orm.em.fork(), tag);
   const rows = await shop.stored(tag);
-  if (ids === undefined) return `wrong: not refused, ${rows.length} rows`;
+  if (ids === undefined) {
+    const isByDatabase = rows.length === 1 && !shop.issued.has(rows[0]!.id);
+    if (databaseDefault && path === 'write raw' && isByDatabase) return 'by the database';
+    return `wrong: not refused, ${rows.length} rows`;
+  }
   const foreign = rows.find((row) => !shop.issued.has(row.id));
   if (foreign !== undefined) return `wrong: ${foreign.id} is none of ours`;
   const stored = rows.map((row) => shop.shown(row.id));
@@ -609,7 +624,7 @@ for (const form of forms) {
   for (const [path, ways] of Object.entries(writesOf(shop))) {
     await note(
       path,
-      mapped(ways, (work) => (tag: string) => write(shop, work, tag)),
+      mapped(ways, (work) => (tag: string) => write(shop, path, work, tag)),
     );
   }
   for (const each of upserts) {

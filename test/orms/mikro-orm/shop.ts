@@ -16,11 +16,18 @@ interface Given {
   readonly isPlain?: boolean;
   /** The upserts of test/orms/upserts.ts. */
   readonly upserts?: readonly Upsert[];
+  /** Whether the keys have a default in the database. */
+  readonly databaseDefault?: boolean;
 }
 
 export type { Upsert };
 
-export const { database, isPlain = false, upserts = [] } = JSON.parse(process.argv[2]!) as Given;
+export const {
+  database,
+  isPlain = false,
+  upserts = [],
+  databaseDefault = false,
+} = JSON.parse(process.argv[2]!) as Given;
 export const type = database.type as 'mariadb' | 'postgres' | 'better-sqlite3';
 /** Of the ORM: 6 or 7. */
 export const version = Number(/^\d+/.exec((Utils as any).getORMVersion())![0]);
@@ -137,7 +144,7 @@ export async function openShop(form: Form): Promise<OpenShop> {
     nextString: (code?: string) => note(service.nextString(code)),
     nextIdsAsync: async (count: number, code?: string) => (await service.nextIdsAsync(count, code)).map(note),
   };
-  const { Order, Item, entities } = defineShop({ ids, ...OPTIONS[form] });
+  const { Order, Item, entities } = defineShop({ ids, ...OPTIONS[form], databaseDefault });
   const orm = await connect(entities);
   await createSchema(orm);
   const { customType } = orm.getMetadata().get(version === 6 ? 'Order' : Order).properties.id;

@@ -1,6 +1,6 @@
 /**
  * Generates the clients of the suite: each database with keys as `BigInt` and as `String`, those of PostgreSQL also with
- * `relationJoins`, and one by the generator that was usual before. Prisma would fetch an engine for migrations, which no
+ * `relationJoins` and with a function as the default of each key, and one by the generator that was usual before. Prisma would fetch an engine for migrations, which no
  * client needs: a program that does nothing takes its place.
  */
 import { spawnSync } from 'node:child_process';
@@ -10,6 +10,15 @@ import { dirname, join } from 'node:path';
 const PRISMA = join(import.meta.dirname, 'node_modules/prisma/build/index.js');
 const FORMER = 'generator former {\n  provider = "prisma-client-js"\n  output = "../former"\n}\n';
 const template = readFileSync(join(import.meta.dirname, 'schema.prisma'), 'utf8');
+/** A model with the function under its usual name and under another one. */
+const ISSUED = `
+model Issued {
+  id    BigInt  @id @default(dbgenerated("raindrop_id()"))
+  named BigInt? @default(dbgenerated("\\"Shop\\".\\"nextId\\"()"))
+  clock String? @default(dbgenerated("now()"))
+  title String?
+}
+`;
 const generated = join(import.meta.dirname, 'generated');
 
 rmSync(generated, { recursive: true, force: true });
@@ -20,6 +29,8 @@ for (const key of ['BigInt', 'String']) {
     `postgresql-${key}/joins`,
     schema.replace(/output .*/, 'output = "joins"\n  previewFeatures = ["relationJoins"]'),
   );
+  const declared = schema.replaceAll('dbgenerated()', 'dbgenerated("raindrop_id()")').replace('"client"', '"declared"');
+  generate(`postgresql-${key}/declared`, declared + ISSUED);
   generate(`mysql-${key}/client`, schema.replace('"postgresql"', '"mysql"'));
   generate(`sqlite-${key}/client`, schema.replace('"postgresql"', '"sqlite"') + (key === 'BigInt' ? FORMER : ''));
 }

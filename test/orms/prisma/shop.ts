@@ -21,6 +21,8 @@ export interface Given {
   };
   /** The upserts of test/orms/upserts.ts. */
   readonly upserts: readonly Upsert[];
+  /** Whether the keys have a default in the database. */
+  readonly databaseDefault?: boolean;
 }
 
 export type { Upsert };
@@ -38,17 +40,19 @@ export const { skip } = postgres.Prisma as unknown as { skip: undefined };
 export const dbConfig =
   database.type === 'better-sqlite3' ? { type: database.type, database: database.database } : database;
 
-/** A client of its own. `joins` loads relations in one query, where the database has that. */
-export async function connect(form: Form, generated: 'client' | 'joins' = 'client'): Promise<Client> {
+/** `joins` loads relations in one query, where the database has that. `declared` has a function as the default of each key. */
+type Generated = 'client' | 'joins' | 'declared';
+
+const USUAL: Generated = given.databaseDefault === true ? 'declared' : 'client';
+
+/** A client of its own. */
+export async function connect(form: Form, generated = USUAL): Promise<Client> {
   const Generated = await clientOf(form, generated);
   return new Generated({ adapter: adapter() });
 }
 
 /** The class of a generated client. */
-export async function clientOf(
-  form: Form,
-  generated: 'client' | 'joins' = 'client',
-): Promise<typeof postgres.PrismaClient> {
+export async function clientOf(form: Form, generated: Generated = 'client'): Promise<typeof postgres.PrismaClient> {
   const key = form === 'text' ? 'String' : 'BigInt';
   const module = (await import(`./generated/${provider}-${key}/${generated}/client.js`)) as typeof postgres;
   return module.PrismaClient;
@@ -71,7 +75,8 @@ export function quoted(statement: string): string {
 export async function makeTables(client: Client, form: Form): Promise<void> {
   const text = type === 'mariadb' ? 'varchar(191)' : 'text';
   const key = form === 'text' && type === 'better-sqlite3' ? text : 'bigint';
-  const id = `id ${key} not null primary key`;
+  const byDefault = given.databaseDefault === true ? 'default raindrop_id()' : '';
+  const id = `id ${key} not null primary key ${byDefault}`;
   const typed = type === 'mariadb' ? 'varchar(40) character set ascii collate ascii_bin not null' : 'text not null';
   const former = ['_OrderToTag', 'Line', 'Order', 'Profile', 'Customer', 'Tag', 'Bare', 'Typed', 'Legacy'];
   for (const table of [...former, 'Item', 'parcels', 'Depot', 'Entry', 'Account']) {

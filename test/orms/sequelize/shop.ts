@@ -27,6 +27,8 @@ interface Given {
   readonly dialect?: 'mariadb' | 'mysql';
   /** The upserts of test/orms/upserts.ts. */
   readonly upserts?: readonly Upsert[];
+  /** Whether the keys have a default in the database. */
+  readonly databaseDefault?: boolean;
 }
 
 export type { Upsert };
@@ -158,7 +160,7 @@ export async function openShop(form: Form, options: Options = {}): Promise<OpenS
     nextIdsAsync: async (count, code) => (await service.nextIdsAsync(count, code)).map(note),
   };
   const sequelize = connect(options);
-  define(sequelize, { ids, ...OPTIONS[form] });
+  define(sequelize, { ids, ...OPTIONS[form], databaseDefault: given.databaseDefault ?? false });
   await sequelize.sync({ force: true });
   return {
     form,

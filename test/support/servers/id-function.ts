@@ -1,4 +1,5 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { testDatabase, type TestDatabase } from './test-databases.js';
 
 /** Below every ID of a process, so that a test can tell the two apart. */
 const FIRST = 1_001n;
@@ -33,4 +34,11 @@ export async function makeIdFunction(options: DataSourceOptions, name?: string):
   } finally {
     await dataSource.destroy();
   }
+}
+
+/** A database of PostgreSQL with the stand-in. */
+export async function issuingDatabase(): Promise<TestDatabase> {
+  const database = await testDatabase('postgres');
+  await makeIdFunction(database.options);
+  return database;
 }

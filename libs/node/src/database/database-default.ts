@@ -67,20 +67,25 @@ export function hasIdFunction({ family }: Dialect): boolean {
  * @param ownSchema the connection's own schema, which `current_schema()` returns
  */
 export function isCallOf({ schema, name }: IdFunction, reported: string, ownSchema: string | undefined): boolean {
-  const [, inSchema, called] = CALL.exec(reported) ?? [];
-  if (called === undefined || nameIn(called) !== name) return false;
-  if (inSchema !== undefined) return nameIn(inSchema) === schema;
+  const called = calledBy(reported);
+  if (called?.name !== name) return false;
+  if (called.schema !== undefined) return called.schema === schema;
   return schema === undefined || schema === ownSchema;
 }
 
 /** Whether a default may be a call of Raindrop's own function. */
 export function looksIssued(reported: string): boolean {
-  const [, , called] = CALL.exec(reported) ?? [];
-  return called !== undefined && nameIn(called) === RAINDROP_ID.name;
+  return calledBy(reported)?.name === RAINDROP_ID.name;
+}
+
+/** Returns the function that a default calls, without arguments; undefined for every other expression. */
+export function calledBy(reported: string): IdFunction | undefined {
+  const [, schema, name] = CALL.exec(reported) ?? [];
+  return name === undefined ? undefined : { schema: schema && nameIn(schema), name: nameIn(name) };
 }
 
 const CALL = /^(?:("[^"]+"|[^".()]+)\.)?("[^"]+"|[^".()]+)\(\)$/;
 
 function nameIn(spelled: string): string {
-  return spelled.startsWith('"') ? spelled.slice(1, -1) : spelled;
+  return spelled.startsWith('"') ? spelled.slice(1, -1) : spelled.toLowerCase();
 }

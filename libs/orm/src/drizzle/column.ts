@@ -7,6 +7,7 @@ import { customType as pgType, PgTable } from 'drizzle-orm/pg-core';
 import { customType as sqliteType, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { ConfigurationError, InvalidIdError, UnsafeSnowflakeError } from '@raindrop/core';
 import type { IdProperty, IdValue } from '@raindrop/core/internal';
+import type { Database } from '../databases.js';
 import { InsertRefusedError, type KeyOptions, Keys } from '../ids.js';
 
 /**
@@ -109,6 +110,7 @@ interface DrizzleBuilder {
   unique(name?: string): unknown;
   references(column: unknown, actions: unknown): unknown;
   $defaultFn(make: () => unknown): unknown;
+  default(value: unknown): unknown;
   setName(name: string): void;
   build(table: Table): unknown;
   buildForeignKeys(column: unknown, table: Table): unknown[];
@@ -197,7 +199,12 @@ class SnowflakeColumn {
       fromDriver: (value) => readId(keys, value),
     })(this.name);
     builder.setName(this.key);
-    if (ids !== undefined) builder.$defaultFn(() => ids.make());
+    if (ids !== undefined) {
+      builder.$defaultFn(() => ids.make());
+      const inDatabase = keys.defaultOn(dialect.database);
+      // For the schema alone: an insert asks the function first.
+      if (inDatabase !== undefined) builder.default(sql.raw(inDatabase));
+    }
     for (const call of this.calls) call(builder);
     return builder;
   }
@@ -215,6 +222,7 @@ type CustomType = (mapping: {
 
 /** The parts of a table's column in one database. */
 interface Dialect {
+  readonly database: Database;
   readonly table: typeof PgTable | typeof MySqlTable | typeof SQLiteTable;
   readonly customType: unknown;
   readonly Ids: new (keys: Keys) => GeneratedIds;
@@ -314,9 +322,10 @@ const UNFILLED =
   'values({ id: ids.nextString() }).';
 
 const DIALECTS: readonly Dialect[] = [
-  { table: PgTable, customType: pgType, dataType: () => 'bigint', Ids: IdsAtExecution },
-  { table: MySqlTable, customType: mysqlType, dataType: () => 'bigint', Ids: IdsForOneExecution },
+  { database: 'postgres', table: PgTable, customType: pgType, dataType: () => 'bigint', Ids: IdsAtExecution },
+  { database: 'mysql', table: MySqlTable, customType: mysqlType, dataType: () => 'bigint', Ids: IdsForOneExecution },
   {
+    database: 'sqlite',
     table: SQLiteTable,
     customType: sqliteType,
     dataType: (as) => (as === 'number' ? 'bigint' : 'text'),

@@ -95,7 +95,8 @@ function placedKey({ keys, column }: SampledColumn, db: object): PlacedKey {
   const { dialect } = db as { readonly dialect?: { readonly casing?: { getColumnCasing(column: Column): string } } };
   const schema = (table as { readonly [SCHEMA]?: string })[SCHEMA];
   const name = dialect?.casing?.getColumnCasing(column) ?? column.name;
-  return { place: keys.place, schema, table: getTableName(table), column: name };
+  const { place, databaseDefault } = keys;
+  return { place, databaseDefault, schema, table: getTableName(table), column: name };
 }
 
 /** Drizzle shows the schema of a table by this symbol only. */

@@ -277,6 +277,15 @@ async function valuesOf(run: Run, sql: string): Promise<unknown[]> {
   return Object.values(rows[0]!) as unknown[];
 }
 
+/** @throws ConfigurationError for `databaseDefault` on a database that has no such function, and with typed IDs */
+export function refuseDefaults(adapter: DialectAdapter, tables: Tables): void {
+  const database = databaseOf(adapter);
+  for (const { source } of allKeys(tables)) {
+    source.refuseTypedDefault();
+    if (database !== undefined) source.defaultOn(database);
+  }
+}
+
 /** Tells the database by the abilities of the dialect, because third parties have adapters of their own. */
 function databaseOf(adapter: DialectAdapter): Database | undefined {
   if (adapter.supportsOutput === true) return undefined;
@@ -294,10 +303,10 @@ function isStoredAsBigint(
 }
 
 /** A table may have the name of its schema before it. */
-function placed({ place }: Keys, path: string, column: string): PlacedKey {
+function placed({ place, databaseDefault }: Keys, path: string, column: string): PlacedKey {
   const at = path.indexOf('.');
   const [schema, table] = at < 0 ? [undefined, path] : [path.slice(0, at), path.slice(at + 1)];
-  return { place, schema, table, column };
+  return { place, databaseDefault, schema, table, column };
 }
 
 function placedKeys(tables: Tables): PlacedKey[] {

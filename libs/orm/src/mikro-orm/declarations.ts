@@ -1,6 +1,7 @@
 /** The declarations of entities when the ORM starts: what is refused because its rows could not be written, or not be found. */
 
 import { ConfigurationError } from '@raindrop/core';
+import type { Database } from '../databases.js';
 import { keysOf, type Meta } from './key.js';
 
 export type AllMeta = ReadonlyMap<unknown, Meta> | Readonly<Record<string, Meta>>;
@@ -10,13 +11,18 @@ type Problem = ConstructorParameters<typeof ConfigurationError>[0][number];
 const CHECKED = new WeakSet<AllMeta>();
 
 /** @throws ConfigurationError for each declaration whose rows could not be written or found */
-export function checkDeclarations(all: AllMeta): void {
+export function checkDeclarations(all: AllMeta, database: Database): void {
   if (CHECKED.has(all)) return;
   const metas =
     all instanceof Map
       ? [...(all as ReadonlyMap<unknown, Meta>).values()]
       : Object.values(all as Readonly<Record<string, Meta>>);
-  const problems = metas.flatMap((meta) => [...pivotsWithKey(meta, metas), ...typedParts(meta), ...typedOwners(meta)]);
+  const problems = metas.flatMap((meta) => [
+    ...pivotsWithKey(meta, metas),
+    ...typedParts(meta),
+    ...typedOwners(meta),
+    ...defaults(meta, database),
+  ]);
   if (problems.length > 0) throw new ConfigurationError(problems);
   metas.forEach(compareOwners);
   CHECKED.add(all);
@@ -81,6 +87,11 @@ function compareOwners({ properties }: Meta): void {
     const isOurs = prop.polymorphTargets?.some((target) => keysOf(target).length > 0) === true;
     if (isOurs && prop.kind !== 'm:n') delete (prop as { customType?: unknown }).customType;
   }
+}
+
+/** Keys with a default that the database does not have. */
+function defaults(meta: Meta, database: Database): Problem[] {
+  return keysOf(meta).flatMap(({ place, customType }) => customType.keys.defaultProblem(database, place) ?? []);
 }
 
 /** The prefix of the entity's key. */

@@ -8,7 +8,7 @@ import { writesIn } from '../kysely/compiler.js';
 import { keyUpdateRefused } from '../upserts.js';
 import { type AllMeta, checkDeclarations, isTyped } from './declarations.js';
 import { checkKysely, ENTITIES, guarded, isNamed, type KyselyOptions, type QueryBuilder, refused } from './guards.js';
-import { isMade, type Key, keysOf, lacks, type Meta, type Row, withIds } from './key.js';
+import { databaseOf, isMade, type Key, keysOf, lacks, type Meta, type Row, withIds } from './key.js';
 
 /** The methods of MikroORM's entity manager that this file calls. Each database and version has a class of its own. */
 interface Manager {
@@ -51,7 +51,7 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
   class SnowflakeEntityManager extends Original {
     constructor(...given: unknown[]) {
       super(...given);
-      checkDeclarations(this.getMetadata().getAll());
+      checkDeclarations(this.getMetadata().getAll(), databaseOf(this.getPlatform()));
       pageByKeys(this.getDriver(), (entity) => this.keysAt(entity).length > 0);
     }
 

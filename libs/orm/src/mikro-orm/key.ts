@@ -3,6 +3,7 @@
 import { ConfigurationError } from '@raindrop/core';
 import * as core from '@mikro-orm/core';
 import { helper, type Platform, Type, Utils } from '@mikro-orm/core';
+import { callOf } from '@raindrop/node/internal';
 import { type KeyOptions, Keys } from '../ids.js';
 import { type Database, DATABASES } from '../databases.js';
 
@@ -92,7 +93,10 @@ function propertyOptions(place: string, options: KeyOptions | undefined): object
   // Only `em.getKysely()` calls it without an entity. It writes the value as it is, unless `convertValues` is set.
   const onCreate = (entity?: object): unknown =>
     entity === undefined ? keys.form.write(keys.next(), place) : made(keys.next(), entity);
-  return { primary: true, autoincrement: false, type: new SnowflakeType(keys, options?.as ?? 'string'), onCreate };
+  const type = new SnowflakeType(keys, options?.as ?? 'string');
+  const { databaseDefault } = keys;
+  const declared = databaseDefault === undefined ? {} : { defaultRaw: callOf(databaseDefault) };
+  return { ...declared, primary: true, autoincrement: false, type, onCreate };
 }
 
 /**

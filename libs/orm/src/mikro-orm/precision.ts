@@ -38,8 +38,9 @@ export async function checkPrecision(orm: MikroOrmLike, options: PrecisionOption
   const placed = metas.flatMap((meta) => {
     const { tableName: table, schema } = meta;
     // An asterisk stands for the schema of each query.
-    return keysOf(meta).map(({ place, fieldNames: [column] }) => ({
+    return keysOf(meta).map(({ place, fieldNames: [column], customType }) => ({
       place,
+      databaseDefault: customType.keys.databaseDefault,
       schema: schema === '*' ? undefined : schema,
       table,
       column: column!,

@@ -2,6 +2,8 @@
 
 import { inspect } from 'node:util';
 import { ConfigurationError } from '@raindrop/core';
+import { calledBy, type IdFunction, isCallOf, looksIssued } from '@raindrop/node/internal';
+import type { Database } from '../databases.js';
 import { type KeyOptions, Keys } from '../ids.js';
 import type { ColumnName } from '../precision.js';
 
@@ -15,7 +17,8 @@ export interface SnowflakeFields extends FieldOptions {
    *
    *     { Order: { id: { code: 'order' } }, Customer: ['id', 'publicId'], Legacy: [] }
    *
-   * The keys of a model that is left out are its fields with `@default(dbgenerated())`.
+   * The keys of a model that is left out are its fields with `@default(dbgenerated())` or
+   * `@default(dbgenerated("raindrop_id()"))`, or with the function that `databaseDefault` names.
    */
   readonly models?: Readonly<Record<string, readonly string[] | Readonly<Record<string, FieldOptions>>>>;
 }
@@ -54,6 +57,13 @@ export interface Model {
 
 type Models = ReadonlyMap<string, Model>;
 
+const PROVIDERS: Readonly<Record<string, Database>> = { mysql: 'mysql', sqlite: 'sqlite' };
+
+/** The database of a client. */
+export function databaseOf(config: PrismaClientLike['_engineConfig']): Database {
+  return PROVIDERS[config?.activeProvider ?? ''] ?? 'postgres';
+}
+
 export function modelsOf(
   { _runtimeDataModel, _engineConfig }: PrismaClientLike,
   shared: FieldOptions,
@@ -68,15 +78,19 @@ export function modelsOf(
     if (!names.includes(name)) throw wrong(`models.${name}`, name, `must be one of ${names.join(', ')}`);
   }
   const models = new Map<string, Model>();
+  const meant = keysOf('snowflakes()', 'String', shared).databaseDefault;
+  const database = databaseOf(_engineConfig);
   for (const name of names) {
     const { fields } = known[name]!;
     const typeOf = (field: string): string | undefined =>
       fields.find((each) => each.name === field && each.kind === 'scalar')?.type;
     // A field with @ignore is in the schema, but not in the client.
-    const marked = markedFields(schema, name).filter((field) => typeOf(field) !== undefined);
-    const keys = Object.entries(optionsOf(name, listed[name] ?? marked)).map(
-      ([field, options]) => [field, keysOf(`${name}.${field}`, typeOf(field), { ...shared, ...options })] as const,
-    );
+    const marked = markedFields(schema, name, meant).filter(([field]) => typeOf(field) !== undefined);
+    const keys = Object.entries(optionsOf(name, listed[name] ?? Object.fromEntries(marked))).map(([field, options]) => {
+      const own = keysOf(`${name}.${field}`, typeOf(field), { ...shared, ...options });
+      own.defaultOn(database);
+      return [field, own] as const;
+    });
     models.set(name, { keys: new Map(keys), relations: new Map() });
   }
   if ([...models.values()].every(({ keys }) => keys.size === 0)) {
@@ -106,20 +120,39 @@ function optionsOf(
 
 /**
  * Neither the client nor its generators tell defaults at run time, but the client has the schema, in Prisma's own format.
- * A default with an argument is made by the database.
+ * A default with another argument is made by the database.
+ * @param meant the function that may be the argument, besides Raindrop's own
  */
-function markedFields(schema: string, model: string): string[] {
-  const code = schema.replace(/"(?:[^"\\]|\\.)*"|\/\/.*|\/\*[^]*?\*\//g, (text) => (text.startsWith('"') ? '""' : ''));
+function markedFields(schema: string, model: string, meant: IdFunction | undefined): [string, FieldOptions][] {
+  const code = schema.replace(
+    /(dbgenerated\(\s*)?"(?:[^"\\]|\\.)*"|\/\/.*|\/\*[^]*?\*\//g,
+    (text, generated: string | undefined) => (generated !== undefined ? text : text.startsWith('"') ? '""' : ''),
+  );
   const [, block = ''] = new RegExp(`^model\\s+${model}\\s*\\{([^]*?)^\\s*\\}`, 'm').exec(code) ?? [];
-  const marked = /^[ \t]*([\w-]+)[ \t]+(?:BigInt|String)\??[ \t].*@default\(\s*(?:value:\s*)?dbgenerated\(\s*\)/gm;
-  return [...block.matchAll(marked)].map(([, field]) => field!);
+  const marked =
+    /^[ \t]*([\w-]+)[ \t]+(?:BigInt|String)\??[ \t].*@default\(\s*(?:value:\s*)?dbgenerated\(\s*("(?:[^"\\]|\\.)*")?\s*\)/gm;
+  return [...block.matchAll(marked)].flatMap(([, field, argument]): [string, FieldOptions][] => {
+    const declared =
+      argument === undefined ? undefined : functionOf(argument.slice(1, -1).replace(/\\(.)/g, '$1'), meant);
+    const databaseDefault = declared && [declared.schema, declared.name].filter((part) => part !== undefined).join('.');
+    return argument !== undefined && declared === undefined ? [] : [[field!, { databaseDefault }]];
+  });
+}
+
+/** Returns the function of IDs that a default in SQL calls. */
+function functionOf(call: string, meant: IdFunction | undefined): IdFunction | undefined {
+  const called = calledBy(call);
+  if (called === undefined || looksIssued(call)) return called;
+  return meant !== undefined && isCallOf(meant, call, meant.schema) ? called : undefined;
 }
 
 export function keysOf(place: string, type: string | undefined, options: FieldOptions): Keys {
   if (type !== 'BigInt' && type !== 'String') throw wrong(place, type, 'must be a field of type BigInt or String');
   const { as } = options as KeyOptions;
   if (as !== undefined) throw wrong(`${place}: as`, as, 'is not an option: the type of the field says the form');
-  return new Keys(place, { ...options, as: type === 'BigInt' ? 'bigint' : 'string' });
+  const keys = new Keys(place, { ...options, as: type === 'BigInt' ? 'bigint' : 'string' });
+  keys.refuseTypedDefault();
+  return keys;
 }
 
 export function wrong(option: string, given: unknown, message: string): ConfigurationError {

@@ -12,7 +12,7 @@ import {
   selectOf,
   typedInBigint,
 } from '../precision.js';
-import { type PrismaClientLike, type StoredKey, storedKeys, wrong } from './models.js';
+import { databaseOf, type PrismaClientLike, type StoredKey, storedKeys, wrong } from './models.js';
 
 /** A client of Prisma. */
 export interface PrismaLike {
@@ -35,8 +35,9 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
   if (keys.length === 0) {
     throw wrong('prisma', 'a client', 'has no IDs: new PrismaClient({ adapter }).$extends(snowflakes(ids))');
   }
-  const { activeProvider, previewFeatures = [] } = (prisma as unknown as PrismaClientLike)._engineConfig ?? {};
-  const database = PROVIDERS[activeProvider ?? ''] ?? 'postgres';
+  const { _engineConfig: config } = prisma as unknown as PrismaClientLike;
+  const { previewFeatures = [] } = config ?? {};
+  const database = databaseOf(config);
   const valuesOf = async (sql: string): Promise<unknown[]> => {
     const [row] = (await prisma.$queryRawUnsafe(sql)) as [Record<string, unknown>];
     return Object.values(row);
@@ -58,7 +59,10 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
     if (hasDigitsOf(sample.id, received)) continue;
     throw new RoundedIdsError(sample.keys[0]!.source.place, 'column', String(sample.id), received, CURES[database]);
   }
-  const placed = keys.map((key) => ({ ...key, place: key.source.place }));
+  const placed = keys.map((key) => {
+    const { place, databaseDefault } = key.source;
+    return { ...key, place, databaseDefault };
+  });
   const filled = await fillerWarnings(placed, database, (some) => valuesOf(selectOf(some)));
   const isJoining = REFUSES_JOINED_TEXTS[database] && previewFeatures.includes('relationJoins');
   return {
@@ -73,8 +77,6 @@ export async function checkPrecision(prisma: PrismaLike, options: PrecisionOptio
       .concat(filled),
   };
 }
-
-const PROVIDERS: Readonly<Record<string, Database>> = { mysql: 'mysql', sqlite: 'sqlite' };
 
 /** The adapters hide their options, so each names the settings that may round. */
 const CURES: Readonly<Record<Database, string>> = {

@@ -54,10 +54,15 @@ export interface QueryInterface {
   update(instance: Instance, table: Table, values: Row, where: Row, options?: CallOptions): Promise<unknown>;
   select(model: Model | null | undefined, table: Table, options?: SelectOptions): Promise<unknown>;
   rawSelect(table: Table, options: { readonly dataType?: unknown }, name: string, model: unknown): Promise<unknown>;
+  createTable: (table: Table, attributes: object, ...rest: unknown[]) => Promise<unknown>;
+  addColumn: ChangeColumn;
+  changeColumn: ChangeColumn;
   increment: Increment;
   decrement: Increment;
   readonly queryGenerator: { whereItemsQuery(where: object, options: { readonly model: Model }): string };
 }
+
+type ChangeColumn = (table: Table, column: string, attribute: unknown, ...rest: unknown[]) => Promise<unknown>;
 
 export type Increment = (model: Model, table: Table, where: object, ...rest: unknown[]) => Promise<unknown>;
 

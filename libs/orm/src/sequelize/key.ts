@@ -1,7 +1,7 @@
 /** The attribute of a key: its column, how the application sees the ID that the database keeps, and where new ones come from. */
 
 import { ConfigurationError, InvalidIdError } from '@raindrop/core';
-import type { ModelAttributeColumnOptions } from 'sequelize';
+import { literal, type ModelAttributeColumnOptions } from 'sequelize';
 import { DATABASES } from '../databases.js';
 import { type KeyOptions, Keys } from '../ids.js';
 import { dialectNamed } from './dialects.js';
@@ -103,8 +103,13 @@ export class SnowflakeType {
     return options.bindParam(this.digitsOf(value, options));
   }
 
+  /** Returns the default of the column, for statements that make it. */
+  get inDatabase(): string | undefined {
+    return this.keys.defaultOn(dialectNamed(this.dialect).database);
+  }
+
   private assertPlaced(): void {
-    if (this.dialect !== undefined) return;
+    if (this.dialect !== undefined) return void this.inDatabase;
     const message =
       'needs a model, and Sequelize to be made with withSnowflakes(): new Sequelize(withSnowflakes({ ... })). In a ' +
       "migration write { type: 'BIGINT', allowNull: false, primaryKey: true }, on SQLite 'TEXT'";
@@ -159,6 +164,17 @@ export function idsOf({
   });
   known.set(tableAttributes, found);
   return found;
+}
+
+/**
+ * An attribute as the statement that makes its column has it. A default in SQL would go into every insert of the model,
+ * so the model does not have it.
+ */
+export function inSchema<Given>(attribute: Given): Given {
+  // A migration may name the type alone.
+  const { type, defaultValue } = (attribute ?? {}) as Partial<Attribute>;
+  if (!(type instanceof SnowflakeType) || defaultValue !== newId || type.inDatabase === undefined) return attribute;
+  return { ...attribute, defaultValue: literal(type.inDatabase) };
 }
 
 /** The attributes of a model that get IDs. */

@@ -33,7 +33,9 @@ export async function checkPrecision(sequelize: Sequelize, options: PrecisionOpt
       const { place, field: column, type } = key;
       const { tableName: table, _schema: schema } = model as unknown as { tableName: string; _schema?: string | null };
       const isText = await isKeptAsText(sequelize, database, table, key);
-      keys.push({ place, source: type.keys, isText, schema: schema || undefined, table, column });
+      const { keys: source } = type;
+      const { databaseDefault } = source;
+      keys.push({ place, source, databaseDefault, isText, schema: schema || undefined, table, column });
     }
   }
   if (keys.length === 0) {

@@ -25,9 +25,12 @@ import {
   type UpsertOptions,
 } from './internals.js';
 import { dialectNamed } from './dialects.js';
-import { idsOf, isId, type Key, keysOf, show, SnowflakeType } from './key.js';
+import { idsOf, inSchema, isId, type Key, keysOf, show, SnowflakeType } from './key.js';
 
-/** Gives IDs to `insert()` and `bulkInsert()`, leaves existing rows their keys, and tells conditions the type of a key. */
+/**
+ * Gives IDs to `insert()` and `bulkInsert()`, leaves existing rows their keys, tells conditions the type of a key, and
+ * tables the default of one.
+ */
 export function guardQueries(sequelize: Sequelize): void {
   const queries = sequelize.getQueryInterface();
   if (GUARDED in queries) return;
@@ -98,6 +101,18 @@ export function guardQueries(sequelize: Sequelize): void {
     if (instance !== undefined && !isReadBack) await readBack(model, keys, [instance], options);
     return result;
   };
+
+  const createTable = queries.createTable.bind(queries);
+  queries.createTable = (table, attributes, ...rest) =>
+    createTable(
+      table,
+      Object.fromEntries(Object.entries(attributes).map(([name, attribute]) => [name, inSchema(attribute)])),
+      ...rest,
+    );
+  for (const name of ['addColumn', 'changeColumn'] as const) {
+    const original = queries[name].bind(queries);
+    queries[name] = (table, column, attribute, ...rest) => original(table, column, inSchema(attribute), ...rest);
+  }
 
   const select = queries.select.bind(queries);
   queries.select = async (model, table, options) => {
