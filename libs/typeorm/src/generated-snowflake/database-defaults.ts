@@ -1,10 +1,9 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { EntityMetadataValidator } from 'typeorm/metadata-builder/EntityMetadataValidator.js';
 import { dialectOf, hasIdFunction, type IdFunction, isCallOf, isSupportedDatabase } from '@raindrop/node/internal';
-import { attachedMarkOf } from './generated-column.js';
+import { markOfColumn } from './generated-column.js';
 import type { ColumnMetadata } from './patches.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
-import { markOf } from './snowflake-transformer.js';
 
 const INSTALLED = Symbol.for('@raindrop/typeorm:database-defaults');
 
@@ -61,8 +60,8 @@ function prepareDefaults(metadatas: readonly EntityMetadata[], driver: Driver): 
 }
 
 /** The function in a column's `databaseDefault`. */
-function databaseDefaultOf(column: ColumnMetadata): IdFunction | undefined {
-  return (markOf(column.transformer) ?? attachedMarkOf(column))?.databaseDefault;
+export function databaseDefaultOf(column: ColumnMetadata): IdFunction | undefined {
+  return markOfColumn(column)?.databaseDefault;
 }
 
 /**

@@ -109,7 +109,7 @@ export function ownsColumn(metadata: EntityMetadata, column: ColumnMetadata): bo
 }
 
 /** A minifier shortens the names of classes, and a table keeps its own. */
-function placeOf(column: ColumnMetadata): string {
+export function placeOf(column: ColumnMetadata): string {
   return `${column.entityMetadata.tablePath}.${column.propertyPath}`;
 }
 
@@ -127,7 +127,7 @@ export function findColumns(
   const columns = new Set(entityMetadatas.flatMap((metadata) => metadata.columns));
   const generated = new Map<ColumnMetadata, GeneratedColumn>();
   for (const column of columns) {
-    const mark = markOf(column.transformer) ?? attachedMarkOf(column);
+    const mark = markOfColumn(column);
     if (mark?.service === name) generated.set(column, new GeneratedColumn(column, mark, layout));
   }
   const references: ReferenceColumn[] = [];
@@ -141,12 +141,12 @@ export function findColumns(
 /** The names of the services that columns of a DataSource name, attached or not. */
 export function servicesOf({ entityMetadatas }: DataSource): Set<string> {
   const columns = entityMetadatas.flatMap((metadata) => metadata.columns);
-  return new Set(columns.flatMap((column) => (markOf(column.transformer) ?? attachedMarkOf(column))?.service ?? []));
+  return new Set(columns.flatMap((column) => markOfColumn(column)?.service ?? []));
 }
 
-/** The mark of a column whose service is attached already. */
-export function attachedMarkOf(column: ColumnMetadata): SnowflakeMark | undefined {
-  return (attachedTransformer(column) as Partial<GeneratedColumn> | undefined)?.mark;
+/** The mark of a generated column, whether its service is attached or not. */
+export function markOfColumn(column: ColumnMetadata): SnowflakeMark | undefined {
+  return markOf(column.transformer) ?? (attachedTransformer(column) as Partial<GeneratedColumn> | undefined)?.mark;
 }
 
 /** A foreign key may point at a key that is a foreign key itself. */

@@ -12,6 +12,7 @@ import {
   text,
 } from '@raindrop/core/internal';
 import { callOf, type IdFunction, readDatabaseDefault, requireSupported } from '@raindrop/node/internal';
+import { guardBuilders } from './built-inserts.js';
 import { guardDefaults } from './database-defaults.js';
 import { guardSynchronize } from './guard-synchronize.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
@@ -167,6 +168,7 @@ function snowflakeColumnOptions(
   } {
   guardSynchronize();
   guardDefaults();
+  guardBuilders();
   const reader = new OptionReader(options);
   const { primary, ...form } = readOptions(reader, generatedSnowflakeOptions, { declared });
   const column = Object.fromEntries(

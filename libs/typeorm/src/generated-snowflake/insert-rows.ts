@@ -11,7 +11,7 @@ import { type GeneratedColumn, generatedColumnsOf } from './generated-column.js'
 import { copyWithout, Execution, type FilledColumn, type FilledRows, rowClaims } from './row-claims.js';
 import type { IdValue } from '@raindrop/core/internal';
 import type { AppQuery } from './real-columns.js';
-import { isSnowflakeSubscriber, noteBuilt, type SnowflakeSubscriber } from './snowflake-subscriber.js';
+import { isSnowflakeSubscriber, type SnowflakeSubscriber } from './snowflake-subscriber.js';
 
 const INSTALLED = Symbol.for('@raindrop/typeorm:insert-rows');
 
@@ -73,12 +73,7 @@ export function separateRows(): void {
   const builders = InsertQueryBuilder.prototype as unknown as Builder;
   if (builders[INSTALLED] === true) return;
   Object.defineProperty(builders, INSTALLED, { value: true });
-  const { execute, getQueryAndParameters } = builders;
-  builders.getQueryAndParameters = function () {
-    const made = getQueryAndParameters.call(this) as [sql: string, parameters: unknown[]];
-    noteBuilt(made[1]);
-    return made;
-  };
+  const { execute } = builders;
   builders.execute = async function () {
     const { mainAlias, callListeners, insertFromSelect, valuesSet } = this.expressionMap;
     if (mainAlias?.hasMetadata !== true) return execute.call(this);

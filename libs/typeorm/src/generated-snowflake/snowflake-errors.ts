@@ -15,7 +15,7 @@ export class UnsupportedColumnError extends RaindropError {
 }
 
 /** The cause says why an insert came without an ID. */
-export type NotAssignedCause = 'unattached' | 'silent' | 'column-list' | 'join-table' | 'twice' | 'frozen';
+export type NotAssignedCause = 'unattached' | 'silent' | 'column-list' | 'default' | 'join-table' | 'twice' | 'frozen';
 
 /** An insert reached the database layer without an ID: nothing had filled the column. Nothing was written. */
 export class SnowflakeNotAssignedError extends RaindropError {
@@ -28,9 +28,9 @@ export class SnowflakeNotAssignedError extends RaindropError {
     readonly column: string,
     /**
      * `unattached`: no service fills this DataSource. `silent`: this way of inserting calls no subscribers.
-     * `column-list`: the statement names its columns, and not this one. `join-table`: TypeORM inserts the links of a
-     * many-to-many relation into the table of the column's entity. `twice`: one object was to become two rows. `frozen`:
-     * the object takes no property.
+     * `column-list`: the statement names its columns, and not this one. `default`: the value is the SQL `DEFAULT`, by which
+     * the database would issue the ID. `join-table`: TypeORM inserts the links of a many-to-many relation into the table of
+     * the column's entity. `twice`: one object was to become two rows. `frozen`: the object takes no property.
      */
     readonly why: NotAssignedCause,
     cause?: unknown,
@@ -59,6 +59,9 @@ const WAY_OUT: Readonly<Record<NotAssignedCause, WayOut>> = {
   'column-list': (service, column) =>
     `: the statement lists its columns, and ${column} is not among them. Add it (values() are then filled; with ` +
     `valuesFromSelect and your own SQL, select new IDs of service '${service}'), or omit the list.`,
+  default: (_, column) =>
+    `: its value is the SQL DEFAULT, and no object would know the ID that the database issues. Leave ${column} out of the ` +
+    `values, which are then filled, or send the insert by dataSource.query().`,
   'join-table': (_, column, relation) => {
     const [table] = column.split('.');
     return (

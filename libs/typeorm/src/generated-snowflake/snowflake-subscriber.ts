@@ -1,4 +1,5 @@
 import type { DataSource, EntityMetadata, EntitySubscriberInterface, InsertEvent, QueryRunner } from 'typeorm';
+import { databaseDefaultOf } from './database-defaults.js';
 import type { GeneratedColumn, SnowflakeSource } from './generated-column.js';
 import { type InsertRun, type Row, rowClaims, RunnerRuns } from './row-claims.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
@@ -96,7 +97,7 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
 
   /** @throws SnowflakeNotAssignedError; InvalidIdError */
   beforeQuery({ query, parameters }: { readonly query: string; readonly parameters?: unknown }): void {
-    this.statements.guard.check(query, parameters);
+    this.statements.guard.check(query);
     this.statements.typed.convert(query, parameters);
   }
 
@@ -201,7 +202,7 @@ export function isSnowflakeSubscriber(subscriber: object): subscriber is Snowfla
  * Refuses an insert whose list of columns leaves a generated one out: `into(Order, ['title'])`, `valuesFromSelect`, SQL
  * written by hand. TypeORM tells subscribers of some of these inserts, but a subscriber cannot add a column. MariaDB in a
  * lenient mode would store 0, and a database with a default for the column would store the default. For SQL written by hand
- * that is the purpose of `databaseDefault`.
+ * that is the purpose of `databaseDefault`, and such inserts of query builders are refused where they are built.
  */
 export class InsertGuard {
   /** By the table's path, in lower case. */
@@ -212,23 +213,19 @@ export class InsertGuard {
     generated: readonly GeneratedColumn[],
   ) {
     for (const each of generated) {
-      if (each.column.isNullable) continue;
+      if (each.column.isNullable || databaseDefaultOf(each.column) !== undefined) continue;
       const table = each.column.entityMetadata.tablePath.toLowerCase();
       this.byTable.set(table, [...(this.byTable.get(table) ?? []), each]);
     }
   }
 
-  /**
-   * @param parameters of the statement; those of a query builder are known
-   * @throws SnowflakeNotAssignedError
-   */
-  check(sql: string, parameters?: unknown): void {
+  /** @throws SnowflakeNotAssignedError */
+  check(sql: string): void {
     if (this.byTable.size === 0) return;
     const listed = listedColumns(sql);
     if (listed === undefined) return;
     for (const { column, mark, place } of this.byTable.get(listed.table) ?? []) {
       if (listed.columns.has(column.databaseName.toLowerCase())) continue;
-      if (mark.databaseDefault !== undefined && !isBuilt(parameters)) continue;
       const relation = joining(this.dataSource, listed);
       const why = relation === undefined ? 'column-list' : 'join-table';
       throw new SnowflakeNotAssignedError(mark.service, place, why, undefined, relation);
@@ -236,22 +233,14 @@ export class InsertGuard {
   }
 }
 
-/** The parameters of statements that query builders have made. TypeORM passes the same array to its subscribers. */
-const BUILT = new WeakSet<object>();
-
-export function noteBuilt(parameters: unknown[]): void {
-  BUILT.add(parameters);
-}
-
-function isBuilt(parameters: unknown): boolean {
-  return typeof parameters === 'object' && parameters !== null && BUILT.has(parameters);
-}
-
 /**
  * The many-to-many relation, such as `post.tags` (by its table), whose links TypeORM inserts by a statement: it lists the
  * two foreign keys and nothing else. The table may be that of an entity as well.
  */
-function joining({ entityMetadatas }: Pick<DataSource, 'entityMetadatas'>, listed: ListedColumns): string | undefined {
+export function joining(
+  { entityMetadatas }: Pick<DataSource, 'entityMetadatas'>,
+  listed: ListedColumns,
+): string | undefined {
   for (const { tableName, ownRelations } of entityMetadatas) {
     for (const { isManyToManyOwner, junctionEntityMetadata: junction, propertyPath } of ownRelations) {
       if (!isManyToManyOwner || junction?.tablePath.toLowerCase() !== listed.table) continue;
