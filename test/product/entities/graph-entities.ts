@@ -183,7 +183,8 @@ export const graphEntities = entityFamily('graph', ({ generated, keyType }) => {
 
   @ChildEntity()
   class Video extends Media {
-    @generated({ primary: false })
+    // Rows of the siblings are in the same table.
+    @generated({ primary: false, databaseDefault: false })
     channel!: Id;
   }
 

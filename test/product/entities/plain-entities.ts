@@ -121,7 +121,8 @@ export const plainEntities = entityFamily('plain', ({ generated, schemaColumn })
 
   @ChildEntity()
   class CardPayment extends Payment {
-    @generated({ primary: false })
+    // Rows of the siblings are in the same table.
+    @generated({ primary: false, databaseDefault: false })
     authorisation!: Id;
   }
 

@@ -1,9 +1,17 @@
-import type { DataSource, EntityMetadata } from 'typeorm';
+import { type DataSource, type EntityMetadata, getMetadataArgsStorage } from 'typeorm';
 import { EntityMetadataValidator } from 'typeorm/metadata-builder/EntityMetadataValidator.js';
-import { dialectOf, hasIdFunction, type IdFunction, isCallOf, isSupportedDatabase } from '@raindrop/node/internal';
+import {
+  callOf,
+  dialectOf,
+  hasIdFunction,
+  type IdFunction,
+  isCallOf,
+  isSupportedDatabase,
+} from '@raindrop/node/internal';
 import { markOfColumn } from './generated-column.js';
 import type { ColumnMetadata } from './patches.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
+import { markOf, type SnowflakeMark } from './snowflake-transformer.js';
 
 const INSTALLED = Symbol.for('@raindrop/typeorm:database-defaults');
 
@@ -40,10 +48,11 @@ export function guardDefaults(): void {
   };
 }
 
-/** @throws UnsupportedColumnError on a database without such a function */
+/** @throws UnsupportedColumnError on a database without such a function, and for columns of single-table children */
 function prepareDefaults(metadatas: readonly EntityMetadata[], driver: Driver): void {
+  refuseChildren(metadatas);
   const columns = new Set(metadatas.flatMap((metadata) => metadata.columns));
-  const declared = [...columns].filter((column) => databaseDefaultOf(column) !== undefined);
+  const declared = [...columns].filter((column) => declareDefault(column));
   if (declared.length === 0) return;
   const { type } = driver.options;
   if (!isSupportedDatabase(type) || !hasIdFunction(dialectOf(type))) {
@@ -59,9 +68,92 @@ function prepareDefaults(metadatas: readonly EntityMetadata[], driver: Driver): 
   for (const metadata of metadatas) returnNoDefaults(metadata);
 }
 
-/** The function in a column's `databaseDefault`. */
+/** A column's function is kept beside its mark, which may be that of a parent's declaration. */
+const FUNCTION = Symbol.for('@raindrop/typeorm:database-default');
+
+type DeclaredColumn = ColumnMetadata & { [FUNCTION]?: IdFunction };
+
+/** The function in a column's `databaseDefault`, once the DataSource knows its entities. */
 export function databaseDefaultOf(column: ColumnMetadata): IdFunction | undefined {
-  return markOfColumn(column)?.databaseDefault;
+  return (column as DeclaredColumn)[FUNCTION];
+}
+
+/**
+ * Sets the default of the column in TypeORM's metadata. In the options of the column TypeORM would copy it: a class that
+ * declares its parent's key anew would give the default to all other children of the parent.
+ * @returns whether the column has one
+ */
+function declareDefault(column: ColumnMetadata): boolean {
+  const databaseDefault = declaredMark(column)?.databaseDefault;
+  if (databaseDefault === undefined) return false;
+  (column as DeclaredColumn)[FUNCTION] = databaseDefault;
+  column.default = () => callOf(databaseDefault);
+  return true;
+}
+
+/**
+ * The mark in the declaration of a column that is nearest to its class. Where a class declares its parent's column anew,
+ * TypeORM uses the parent's declaration.
+ */
+function declaredMark(column: ColumnMetadata): SnowflakeMark | undefined {
+  const mark = markOfColumn(column);
+  if (mark === undefined) return undefined;
+  const { embeddedMetadata, entityMetadata, propertyName } = column;
+  const [nearest = mark] = marksIn(embeddedMetadata?.type ?? entityMetadata.target, propertyName);
+  return nearest;
+}
+
+/** The marks in the declarations of one property, of a class and of those that it extends. */
+function marksIn(target: unknown, propertyName: string): SnowflakeMark[] {
+  const { columns } = getMetadataArgsStorage();
+  return classesOf(target).flatMap((each) =>
+    columns.flatMap((args) =>
+      args.target === each && args.propertyName === propertyName ? (markOf(args.options.transformer) ?? []) : [],
+    ),
+  );
+}
+
+/** A class and those that it extends; none for an `EntitySchema` without one. */
+function classesOf(target: unknown): unknown[] {
+  return typeof target === 'function' ? [target, ...classesOf(Object.getPrototypeOf(target))] : [];
+}
+
+/**
+ * Refuses the option on columns of single-table children, keys that they declare anew and embedded objects included. All
+ * rows of the table have the column, and TypeORM leaves it out of those of the parent and of siblings.
+ * @throws UnsupportedColumnError
+ */
+function refuseChildren(metadatas: readonly EntityMetadata[]): void {
+  const { columns, embeddeds } = getMetadataArgsStorage();
+  const places = metadatas.flatMap((metadata) => {
+    if (metadata.inheritancePattern !== 'STI' || metadata.tableType === 'entity-child') return [];
+    const own = classesOf(metadata.target);
+    // The parent's table has the columns of every child, also of those that the DataSource does not name.
+    const isOfChild = (target: unknown): boolean =>
+      metadata.inheritanceTree.includes(target as never) && !own.includes(target);
+    const declared = columns.filter(
+      ({ target, options }) => isOfChild(target) && markOf(options.transformer)?.databaseDefault !== undefined,
+    );
+    const held = embeddeds.filter(
+      ({ target, propertyName }) =>
+        isOfChild(target) &&
+        metadata.embeddeds.some(
+          (each) =>
+            each.propertyName === propertyName &&
+            each.columnsFromTree.some((column) => declaredMark(column)?.databaseDefault !== undefined),
+        ),
+    );
+    return [...declared, ...held].map(
+      ({ target, propertyName }) => `${(target as { name: string }).name}.${propertyName}`,
+    );
+  });
+  if (places.length === 0) return;
+  throw new UnsupportedColumnError(
+    places.join(', '),
+    'databaseDefault is not for columns of a child in single-table inheritance: rows of the parent and of siblings are in ' +
+      'the same table, and the database would give them an ID in this column too. Remove it; or declare the key with ' +
+      'databaseDefault in the parent alone',
+  );
 }
 
 /**

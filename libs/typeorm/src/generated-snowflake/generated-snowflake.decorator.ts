@@ -11,7 +11,7 @@ import {
   readOptions,
   text,
 } from '@raindrop/core/internal';
-import { callOf, type IdFunction, readDatabaseDefault, requireSupported } from '@raindrop/node/internal';
+import { type IdFunction, readDatabaseDefault, requireSupported } from '@raindrop/node/internal';
 import { guardBuilders } from './built-inserts.js';
 import { guardDefaults } from './database-defaults.js';
 import { guardSynchronize } from './guard-synchronize.js';
@@ -159,13 +159,7 @@ function snowflakeColumnOptions(
   declared?: IdProperty,
   isTypeLost = false,
   placeLater = (): string => place,
-): FreeOptions &
-  Pick<ColumnOptions, 'default'> & {
-    type: 'bigint';
-    primary: boolean;
-    update: false;
-    transformer: SnowflakeTransformer;
-  } {
+): FreeOptions & { type: 'bigint'; primary: boolean; update: false; transformer: SnowflakeTransformer } {
   guardSynchronize();
   guardDefaults();
   guardBuilders();
@@ -180,9 +174,7 @@ function snowflakeColumnOptions(
 
   const isLost = isTypeLost && options.as === undefined && form.prefix === undefined;
   const transformer = new SnowflakeTransformer({ place: placeLater, ...form, ...(isLost && { isTypeLost: true }) });
-  const { databaseDefault } = form;
-  const columnOptions = { ...column, primary, type: 'bigint', update: false, transformer } as const;
-  return databaseDefault === undefined ? columnOptions : { ...columnOptions, default: () => callOf(databaseDefault) };
+  return { ...column, primary, type: 'bigint', update: false, transformer };
 }
 
 /** @throws UnsupportedColumnError with every problem */

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { wallClock } from '@raindrop/core/internal';
 import { dialectOf, type Family, isSupportedDatabase } from '@raindrop/node/internal';
+import { databaseDefaultOf } from './database-defaults.js';
 import type { ColumnMetadata } from './patches.js';
 import { type EntityLint, type EntityProblem, report, roundedProblem } from './entity-lint.js';
 import { findColumns, type GeneratedColumn, type ReferenceColumn, type SnowflakeSource } from './generated-column.js';
@@ -64,8 +65,8 @@ export function lintNumbers(
   service: Pick<SnowflakeSource, 'name' | 'layout'>,
 ): EntityProblem[] {
   if (service.layout !== undefined) return [];
-  return findColumns(dataSource, service).generated.flatMap(({ column, mark }) => {
-    if (mark.databaseDefault === undefined) return [];
+  return findColumns(dataSource, service).generated.flatMap(({ column }) => {
+    if (databaseDefaultOf(column) === undefined) return [];
     const problem =
       `service '${service.name}' issues numbers from segments, and the function of databaseDefault issues IDs of a ` +
       'worker, which are larger by far';

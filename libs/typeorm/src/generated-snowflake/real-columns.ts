@@ -13,6 +13,7 @@ import {
   isSupportedDatabase,
   readFiller,
 } from '@raindrop/node/internal';
+import { databaseDefaultOf } from './database-defaults.js';
 import { type EntityLint, type EntityProblem, report, roundedProblem } from './entity-lint.js';
 import {
   findColumns,
@@ -199,15 +200,16 @@ function fillerProblems(
 }
 
 function fillerFault(
-  { mark }: GeneratedColumn,
+  { column }: GeneratedColumn,
   filler: ColumnFiller | undefined,
   place: FilledColumn,
   { driver, options }: DataSource,
 ): ReturnType<typeof describeDefault> {
   const dialect = dialectOf(options.type);
-  if (mark.databaseDefault === undefined) return filler && describeFiller(filler, place, dialect);
+  const wanted = databaseDefaultOf(column);
+  if (wanted === undefined) return filler && describeFiller(filler, place, dialect);
   const { searchSchema } = driver as { readonly searchSchema?: string };
-  return describeDefault(mark.databaseDefault, filler, place, dialect, searchSchema);
+  return describeDefault(wanted, filler, place, dialect, searchSchema);
 }
 
 function problemOf(

@@ -1,0 +1,237 @@
+import {
+  ChildEntity,
+  Column,
+  DataSource,
+  type DataSourceOptions,
+  Entity,
+  PrimaryColumn,
+  type QueryRunner,
+  TableInheritance,
+} from 'typeorm';
+import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
+import { isOfDatabase, issuingDatabase } from '../../../../test/support/servers/id-function.js';
+import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { attachSnowflakes } from './attach-snowflakes.js';
+import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
+
+abstract class Base {
+  @GeneratedSnowflake()
+  id!: string;
+}
+
+@Entity('with_default')
+class WithDefault extends Base {
+  @GeneratedSnowflake({ databaseDefault: true })
+  declare id: string;
+}
+
+@Entity('sibling')
+class Sibling extends Base {
+  @Column({ type: 'text', nullable: true })
+  title?: string;
+}
+
+abstract class DefaultBase {
+  @GeneratedSnowflake({ databaseDefault: true })
+  id!: string;
+}
+
+@Entity('inherited')
+class Inherited extends DefaultBase {}
+
+@Entity('without_default')
+class WithoutDefault extends DefaultBase {
+  @GeneratedSnowflake()
+  declare id: string;
+}
+
+/** A parent of its own for each test: a child that was declared once counts wherever its parent does. */
+function payments(): new () => { id: string } {
+  @Entity('payment')
+  @TableInheritance({ column: { type: 'varchar', length: 20, name: 'kind' } })
+  class Payment {
+    @GeneratedSnowflake({ databaseDefault: true })
+    id!: string;
+  }
+  return Payment;
+}
+
+class Receipt {
+  @GeneratedSnowflake({ primary: false, databaseDefault: true })
+  serial!: string;
+}
+
+describe('A declaration of databaseDefault', () => {
+  let database: TestDatabase;
+  const opened: DataSource[] = [];
+
+  beforeEach(async () => {
+    database = await issuingDatabase();
+  });
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((each) => each.destroy()));
+    await database.drop();
+  });
+
+  const open = async (entities: DataSourceOptions['entities'], more: object = {}): Promise<DataSource> => {
+    const dataSource = await new DataSource({ ...database.options, entities, synchronize: true, ...more }).initialize();
+    opened.push(dataSource);
+    return dataSource;
+  };
+
+  it("is each class's own, where it declares its parent's key anew", async () => {
+    const entities = [WithDefault, Sibling, Inherited, WithoutDefault];
+    const dataSource = await open(entities);
+    const found = await dataSource.query<{ place: string; text: string | null }[]>(
+      `SELECT table_name AS place, column_default AS text FROM information_schema.columns WHERE column_name = 'id' ` +
+        `AND table_name IN ('with_default', 'sibling', 'inherited', 'without_default') ORDER BY 1`,
+    );
+    expect(found).toEqual([
+      { place: 'inherited', text: 'raindrop_id()' },
+      { place: 'sibling', text: null },
+      { place: 'with_default', text: 'raindrop_id()' },
+      { place: 'without_default', text: null },
+    ]);
+    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    expect(upQueries).toEqual([]);
+
+    attachSnowflakes(dataSource, snowflakeSource());
+    for (const entity of entities) {
+      const saved = await dataSource.manager.save(new entity());
+      expect(isOfDatabase(saved.id)).toBe(false);
+    }
+    await dataSource.query('INSERT INTO with_default DEFAULT VALUES');
+    await expect(dataSource.query(`INSERT INTO sibling (title) VALUES ('a')`)).rejects.toMatchObject({
+      why: 'column-list',
+    });
+    await expect(dataSource.query('INSERT INTO without_default DEFAULT VALUES')).rejects.toThrow(/null value/);
+  });
+
+  it("gives a parent's siblings the default if it stands in TypeORM's options (control)", async () => {
+    abstract class Plain {
+      @PrimaryColumn({ type: 'bigint' })
+      id!: string;
+    }
+    @Entity('plain_default')
+    class PlainDefault extends Plain {
+      @PrimaryColumn({ type: 'bigint', default: () => 'raindrop_id()' })
+      declare id: string;
+    }
+    @Entity('plain_sibling')
+    class PlainSibling extends Plain {}
+    const dataSource = await open([PlainDefault, PlainSibling]);
+    const found = await dataSource.query<{ text: string | null }[]>(
+      `SELECT column_default AS text FROM information_schema.columns WHERE table_name = 'plain_sibling'`,
+    );
+    expect(found).toEqual([{ text: 'raindrop_id()' }]);
+  });
+
+  describe('is refused in a child of single-table inheritance', () => {
+    const refused = async (...entities: (new () => object)[]): Promise<string> => {
+      const failure = open(entities);
+      await expect(failure).rejects.toMatchObject({ errorCode: 'UNSUPPORTED_COLUMN', retryable: false });
+      return failure.catch((error: Error) => error.message) as Promise<string>;
+    };
+
+    it('on a column of its own', async () => {
+      const Payment = payments();
+      @ChildEntity()
+      class CardPayment extends Payment {
+        @GeneratedSnowflake({ primary: false, databaseDefault: true })
+        authorisation!: string;
+      }
+      expect(await refused(Payment, CardPayment)).toMatch(
+        /on CardPayment\.authorisation: databaseDefault is not for columns of a child.*Remove it/,
+      );
+    });
+
+    it('on a column that the DataSource does not name, which TypeORM makes in the table of the parent', async () => {
+      const Payment = payments();
+      @ChildEntity()
+      class UnnamedPayment extends Payment {
+        @GeneratedSnowflake({ primary: false, databaseDefault: true })
+        trace!: string;
+      }
+      expect(await refused(Payment)).toContain(`on ${UnnamedPayment.name}.trace: databaseDefault`);
+    });
+
+    it('on an embedded object', async () => {
+      const Payment = payments();
+      @ChildEntity()
+      class ReceiptPayment extends Payment {
+        @Column(() => Receipt)
+        receipt!: Receipt;
+      }
+      expect(await refused(Payment, ReceiptPayment)).toContain('on ReceiptPayment.receipt: databaseDefault');
+    });
+
+    it("on the parent's key", async () => {
+      const Payment = payments();
+      @ChildEntity()
+      class AnewPayment extends Payment {
+        @GeneratedSnowflake({ databaseDefault: true })
+        declare id: string;
+      }
+      expect(await refused(Payment, AnewPayment)).toContain('on AnewPayment.id: databaseDefault');
+    });
+
+    it('and rows of a parent and its children have IDs of the process where the parent declares it', async () => {
+      const Payment = payments();
+      @ChildEntity()
+      class CashPayment extends Payment {
+        @GeneratedSnowflake({ primary: false })
+        slip!: string;
+      }
+      const dataSource = await open([Payment, CashPayment]);
+      attachSnowflakes(dataSource, snowflakeSource());
+      await dataSource.manager.save(new Payment());
+      await dataSource.manager.insert(CashPayment, {});
+      await dataSource.query(`INSERT INTO payment (kind) VALUES ('Payment')`);
+      const found = await dataSource.query<{ id: string; slip: string | null }[]>('SELECT * FROM payment ORDER BY id');
+      expect(found.map(({ id, slip }) => [isOfDatabase(id), slip === null])).toEqual([
+        [true, true],
+        [false, true],
+        [false, false],
+      ]);
+    });
+  });
+});
+
+describe.each(databaseKinds.filter((kind) => kind !== 'postgres'))('A declaration of databaseDefault on %s', (kind) => {
+  it("is refused where a class declares its parent's key anew, before migrations and dropSchema", async () => {
+    const database = await testDatabase(kind);
+    const outside = await new DataSource(database.options).initialize();
+    await outside.query('CREATE TABLE kept (id int)');
+    const ran: string[] = [];
+    class Migration1700000000000 {
+      name = 'Migration1700000000000';
+      up(runner: QueryRunner): Promise<unknown> {
+        ran.push('up');
+        return runner.query('CREATE TABLE migrated (id int)');
+      }
+      down(): Promise<void> {
+        return Promise.resolve();
+      }
+    }
+    try {
+      const dataSource = new DataSource({
+        ...database.options,
+        entities: [Sibling, WithDefault],
+        migrations: [Migration1700000000000],
+        migrationsRun: true,
+        dropSchema: true,
+        synchronize: true,
+      });
+      await expect(dataSource.initialize()).rejects.toMatchObject({
+        errorCode: 'UNSUPPORTED_COLUMN',
+        column: 'WithDefault.id',
+      });
+      expect(ran).toEqual([]);
+      expect(await outside.createQueryRunner().hasTable('kept')).toBe(true);
+    } finally {
+      await outside.destroy();
+      await database.drop();
+    }
+  });
+});
