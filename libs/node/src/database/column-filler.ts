@@ -62,9 +62,12 @@ export function readFiller(answer: unknown): ColumnFiller | undefined {
   const [, kind, detail] =
     /^(\w+) ([^]*)$/.exec(Buffer.isBuffer(answer) ? String(answer) : ((answer ?? '') as string)) ?? [];
   if (kind === undefined) return undefined;
-  const isCounter = kind === 'default' ? detail!.includes('nextval(') : kind !== 'trigger';
+  const isCounter = kind === 'default' ? NEXT_VALUE.test(detail!) : kind !== 'trigger';
   return { kind: kind as ColumnFiller['kind'], detail: detail!, isCounter };
 }
+
+/** A call of the database's own `nextval`, with a sequence: `order_nextval()` and `nextval()` are functions of the application. */
+const NEXT_VALUE = /(?<![\w$])nextval\([^)]/;
 
 /** Says what fills a column of IDs, and which statement ends it. */
 export function describeFiller(

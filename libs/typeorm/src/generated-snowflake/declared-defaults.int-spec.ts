@@ -4,15 +4,17 @@ import {
   DataSource,
   type DataSourceOptions,
   Entity,
+  EntitySchema,
+  type EntitySchemaColumnOptions,
   PrimaryColumn,
   type QueryRunner,
   TableInheritance,
 } from 'typeorm';
 import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
-import { isOfDatabase, issuingDatabase } from '../../../../test/support/servers/id-function.js';
+import { isOfDatabase, issuingDatabase, makeIdFunction } from '../../../../test/support/servers/id-function.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
-import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
+import { GeneratedSnowflake, snowflakeColumn } from './generated-snowflake.decorator.js';
 
 abstract class Base {
   @GeneratedSnowflake()
@@ -125,6 +127,19 @@ describe('A declaration of databaseDefault', () => {
       `SELECT column_default AS text FROM information_schema.columns WHERE table_name = 'plain_sibling'`,
     );
     expect(found).toEqual([{ text: 'raindrop_id()' }]);
+  });
+
+  it('lets synchronize go on with rows where the name of the function contains that of nextval', async () => {
+    await makeIdFunction(database.options, 'order_nextval');
+    const orders = (key: EntitySchemaColumnOptions): EntitySchema =>
+      new EntitySchema({ name: 'orders', columns: { id: key, title: { type: 'text' } } });
+    const dataSource = await open([orders(snowflakeColumn({ databaseDefault: 'order_nextval' }))]);
+    await dataSource.query(`INSERT INTO orders (title) VALUES ('a')`);
+    await dataSource.synchronize();
+    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    expect(upQueries).toEqual([]);
+    await dataSource.query(`ALTER TABLE orders ALTER COLUMN id SET DEFAULT nextval('order_nextval_seq')`);
+    await expect(dataSource.synchronize()).rejects.toMatchObject({ errorCode: 'UNMIGRATED_TABLE' });
   });
 
   describe('is refused in a child of single-table inheritance', () => {
