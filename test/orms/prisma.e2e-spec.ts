@@ -49,6 +49,12 @@ describe.each(databaseKinds)('Prisma on %s', (kind) => {
         'typed IDs': expect.stringMatching(
           /^CONFIGURATION: .* would write a number into a text column of IDs/,
         ) as unknown,
+        'another database, by the option of all fields': expect.stringMatching(
+          /^CONFIGURATION: .* snowflakes\(\): databaseDefault = raindrop_id\(\): is for/,
+        ) as unknown,
+        'another database, by that option and a field without one': expect.stringMatching(
+          /^CONFIGURATION: .* databaseDefault = raindrop_id\(\): is for/,
+        ) as unknown,
         'another database': expect.stringMatching(
           /^CONFIGURATION: .* Order\.id: databaseDefault = raindrop_id\(\): is for/,
         ) as unknown,

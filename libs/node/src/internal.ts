@@ -16,10 +16,12 @@ export {
 export {
   calledBy,
   callOf,
+  foundSql,
   hasIdFunction,
   type IdFunction,
   isCallOf,
   looksIssued,
+  placedFunctions,
   readDatabaseDefault,
 } from './database/database-default.js';
 export { driverCodeOf } from './database/database-errors.js';

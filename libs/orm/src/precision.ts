@@ -4,7 +4,10 @@ import {
   describeDefault,
   describeFiller,
   FILLER_SQL,
+  foundSql,
+  callOf,
   type IdFunction,
+  placedFunctions,
   type PrecisionReport,
   readFiller,
 } from '@raindrop/node/internal';
@@ -206,7 +209,13 @@ export async function fillerWarnings(
   valuesOf: (expressions: readonly string[]) => Promise<readonly unknown[]>,
 ): Promise<string[]> {
   const answers: unknown[] = [];
+  const placed = placedFunctions(keys.map(({ databaseDefault }) => databaseDefault));
+  const found = new Set<string>();
   try {
+    if (placed.size > 0) {
+      const values = await valuesOf([...placed.values()].map(foundSql));
+      for (const [at, call] of [...placed.keys()].entries()) if (Number(values[at]) === 1) found.add(call);
+    }
     for (let at = 0; at < keys.length; at += ASKED_AT_ONCE) {
       const some = keys.slice(at, at + ASKED_AT_ONCE);
       answers.push(...(await valuesOf(some.map((key) => aboutColumn(fillerSql(key, database), key, database)))));
@@ -220,9 +229,8 @@ export async function fillerWarnings(
     const { dialect } = DATABASES[database];
     const { databaseDefault: wanted } = key;
     if (answer === null || answer === undefined) return [];
-    // The database leaves out the schema of a function that its search path finds.
     const fault = wanted
-      ? describeDefault(wanted, filler, key, dialect, wanted.schema)
+      ? describeDefault(wanted, filler, key, dialect, found.has(callOf(wanted)))
       : filler && describeFiller(filler, key, dialect);
     return fault === undefined ? [] : [`${key.place}: ${fault.problem}. ${fault.cure}`];
   });

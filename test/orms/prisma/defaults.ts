@@ -49,5 +49,11 @@ const other = new sqlite.PrismaClient({ adapter: new PrismaBetterSqlite3({ url: 
 found['another database'] = failure(() =>
   other.$extends(snowflakes({ ids, models: { Order: { id: { databaseDefault: true } } } })),
 );
+found['another database, by the option of all fields'] = failure(() =>
+  other.$extends(snowflakes({ ids, databaseDefault: true })),
+);
+found['another database, by that option and a field without one'] = failure(() =>
+  other.$extends(snowflakes({ ids, databaseDefault: true, models: { Order: { id: { databaseDefault: undefined } } } })),
+);
 await plain.$disconnect();
 console.log(JSON.stringify(found));

@@ -102,7 +102,7 @@ export function describeFiller(
 
 /**
  * Says what is wrong with a column that a function of the database is to fill, and which statement ends it.
- * @param ownSchema the connection's own schema
+ * @param isFound whether the search path of the connection finds the function by its name alone
  * @returns undefined if the function fills it
  */
 export function describeDefault(
@@ -110,9 +110,9 @@ export function describeDefault(
   filler: ColumnFiller | undefined,
   place: FilledColumn,
   dialect: Dialect,
-  ownSchema: string | undefined,
+  isFound: boolean,
 ): ReturnType<typeof describeFiller> | undefined {
-  if (filler?.kind === 'default' && isCallOf(wanted, filler.detail, ownSchema)) return undefined;
+  if (filler?.kind === 'default' && isCallOf(wanted, filler.detail, isFound)) return undefined;
   const table = [place.schema, place.table].flatMap((each) => (each ? dialect.quote(each) : [])).join('.');
   const set = `ALTER TABLE ${table} ALTER COLUMN ${dialect.quote(place.column)} SET DEFAULT ${callOf(wanted)}`;
   const what = `${place.table}.${place.column}`;

@@ -63,14 +63,38 @@ export function hasIdFunction({ family }: Dialect): boolean {
 
 /**
  * Whether a default, as PostgreSQL reports it, is a call of this function. PostgreSQL leaves out the schema of a function
- * that its search path finds: `shop.next_id()` is `next_id()` while `shop` is the connection's own schema.
- * @param ownSchema the connection's own schema, which `current_schema()` returns
+ * that its search path finds: `shop.next_id()` is `next_id()` where the path is `public, shop` and `public` has no such
+ * function.
+ * @param isFound whether the search path of the connection finds the function by its name alone, as {@link foundSql} tells
  */
-export function isCallOf({ schema, name }: IdFunction, reported: string, ownSchema: string | undefined): boolean {
+export function isCallOf({ schema, name }: IdFunction, reported: string, isFound: boolean): boolean {
   const called = calledBy(reported);
   if (called?.name !== name) return false;
   if (called.schema !== undefined) return called.schema === schema;
-  return schema === undefined || schema === ownSchema;
+  return schema === undefined || isFound;
+}
+
+/**
+ * SQL for PostgreSQL that tells whether the search path of the connection finds this function by its name alone: 1 or 0. It
+ * finds the first one of the name.
+ */
+export function foundSql({ schema, name }: IdFunction & { readonly schema: string }): string {
+  return (
+    `CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace ` +
+    `WHERE n.nspname = '${schema}' AND p.proname = '${name}' AND p.pronargs = 0 ` +
+    `AND pg_catalog.pg_function_is_visible(p.oid)) THEN 1 ELSE 0 END`
+  );
+}
+
+/** The functions that are declared with their schema, each once, by their calls. */
+export function placedFunctions(
+  declared: readonly (IdFunction | undefined)[],
+): Map<string, IdFunction & { readonly schema: string }> {
+  const placed = new Map<string, IdFunction & { readonly schema: string }>();
+  for (const each of declared) {
+    if (each?.schema !== undefined) placed.set(callOf(each), { schema: each.schema, name: each.name });
+  }
+  return placed;
 }
 
 /** Whether a default may be a call of Raindrop's own function. */

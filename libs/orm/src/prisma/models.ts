@@ -78,8 +78,10 @@ export function modelsOf(
     if (!names.includes(name)) throw wrong(`models.${name}`, name, `must be one of ${names.join(', ')}`);
   }
   const models = new Map<string, Model>();
-  const meant = keysOf('snowflakes()', 'String', shared).databaseDefault;
   const database = databaseOf(_engineConfig);
+  const ofAll = keysOf('snowflakes()', 'String', shared);
+  ofAll.defaultOn(database);
+  const { databaseDefault: meant } = ofAll;
   for (const name of names) {
     const { fields } = known[name]!;
     const typeOf = (field: string): string | undefined =>
@@ -87,7 +89,7 @@ export function modelsOf(
     // A field with @ignore is in the schema, but not in the client.
     const marked = markedFields(schema, name, meant).filter(([field]) => typeOf(field) !== undefined);
     const keys = Object.entries(optionsOf(name, listed[name] ?? Object.fromEntries(marked))).map(([field, options]) => {
-      const own = keysOf(`${name}.${field}`, typeOf(field), { ...shared, ...options });
+      const own = keysOf(`${name}.${field}`, typeOf(field), merged(shared, options));
       own.defaultOn(database);
       return [field, own] as const;
     });
@@ -118,6 +120,12 @@ function optionsOf(
   throw wrong(`models.${model}`, fields, `must be a list of fields, or options for each: { ${model}: ['id'] }`);
 }
 
+/** An option of a field that is undefined counts as left out. */
+function merged(shared: FieldOptions, own: FieldOptions): FieldOptions {
+  const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+  return { ...shared, ...given };
+}
+
 /**
  * Neither the client nor its generators tell defaults at run time, but the client has the schema, in Prisma's own format.
  * A default with another argument is made by the database.
@@ -134,7 +142,10 @@ function markedFields(schema: string, model: string, meant: IdFunction | undefin
   return [...block.matchAll(marked)].flatMap(([, field, argument]): [string, FieldOptions][] => {
     const declared =
       argument === undefined ? undefined : functionOf(argument.slice(1, -1).replace(/\\(.)/g, '$1'), meant);
-    const databaseDefault = declared && [declared.schema, declared.name].filter((part) => part !== undefined).join('.');
+    // Without an argument the column has no default, whatever the options say of other fields.
+    const databaseDefault = declared
+      ? [declared.schema, declared.name].filter((part) => part !== undefined).join('.')
+      : false;
     return argument !== undefined && declared === undefined ? [] : [[field!, { databaseDefault }]];
   });
 }
@@ -143,7 +154,7 @@ function markedFields(schema: string, model: string, meant: IdFunction | undefin
 function functionOf(call: string, meant: IdFunction | undefined): IdFunction | undefined {
   const called = calledBy(call);
   if (called === undefined || looksIssued(call)) return called;
-  return meant !== undefined && isCallOf(meant, call, meant.schema) ? called : undefined;
+  return meant !== undefined && isCallOf(meant, call, false) ? called : undefined;
 }
 
 export function keysOf(place: string, type: string | undefined, options: FieldOptions): Keys {

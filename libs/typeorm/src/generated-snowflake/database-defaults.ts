@@ -3,11 +3,14 @@ import { EntityMetadataValidator } from 'typeorm/metadata-builder/EntityMetadata
 import {
   callOf,
   dialectOf,
+  foundSql,
   hasIdFunction,
   type IdFunction,
   isCallOf,
   isSupportedDatabase,
+  placedFunctions,
 } from '@raindrop/node/internal';
+import { dataSourceOf } from '../connection/data-source-of.js';
 import { markOfColumn } from './generated-column.js';
 import type { ColumnMetadata } from './patches.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
@@ -21,10 +24,16 @@ interface Validator {
   [INSTALLED]?: true;
 }
 
+/** What compares entities with tables: `build` for `synchronize`, `log` for `migration:generate`. */
+interface SchemaBuilder {
+  readonly dataSource: DataSource;
+  build: () => Promise<unknown>;
+  log: () => Promise<unknown>;
+}
+
 /** The used part of a driver. */
 interface Driver extends Pick<DataSource['driver'], 'options'> {
-  /** The connection's own schema, on PostgreSQL. */
-  readonly searchSchema?: string;
+  createSchemaBuilder?: () => SchemaBuilder;
   /** Whether a column has the default that its entity declares, on PostgreSQL. */
   defaultEqual?: (declared: ColumnMetadata, real: { readonly default?: unknown }) => boolean;
   [INSTALLED]?: true;
@@ -159,17 +168,46 @@ function refuseChildren(metadatas: readonly EntityMetadata[]): void {
 /**
  * Replaces the driver's `defaultEqual`. TypeORM compares the text that an entity declares, in lower case, with the one that
  * PostgreSQL reports, which has no schema that the search path finds. Each `synchronize` would set the default of
- * `shop.next_id` anew.
+ * `shop.next_id` anew. Which schemas the path finds is asked before tables are compared.
  */
 function compareCalls(driver: Driver): void {
-  const { defaultEqual } = driver;
-  if (driver[INSTALLED] === true || defaultEqual === undefined) return;
+  const { createSchemaBuilder, defaultEqual } = driver;
+  if (driver[INSTALLED] === true || createSchemaBuilder === undefined || defaultEqual === undefined) return;
   Object.defineProperty(driver, INSTALLED, { value: true });
+  let found: ReadonlySet<string> = new Set();
+  driver.createSchemaBuilder = () => {
+    const builder = createSchemaBuilder.call(driver);
+    const dataSource = dataSourceOf(builder);
+    for (const name of ['build', 'log'] as const) {
+      const run = builder[name].bind(builder);
+      builder[name] = async () => {
+        const columns = dataSource.entityMetadatas.flatMap((metadata) => metadata.columns);
+        found = await foundFunctions(columns.map(databaseDefaultOf), (sql) => dataSource.query(sql));
+        return run();
+      };
+    }
+    return builder;
+  };
   driver.defaultEqual = (declared, real) => {
     const idFunction = databaseDefaultOf(declared);
     if (idFunction === undefined || typeof real.default !== 'string') return defaultEqual.call(driver, declared, real);
-    return isCallOf(idFunction, real.default, driver.searchSchema);
+    return isCallOf(idFunction, real.default, found.has(callOf(idFunction)));
   };
+}
+
+/**
+ * Asks PostgreSQL which of these functions the search path of the connection finds by their names alone.
+ * @returns their calls
+ */
+export async function foundFunctions(
+  declared: readonly (IdFunction | undefined)[],
+  query: (sql: string, parameters: unknown[]) => Promise<unknown>,
+): Promise<ReadonlySet<string>> {
+  const placed = [...placedFunctions(declared)];
+  if (placed.length === 0) return new Set();
+  const columns = placed.map(([, each], at) => `${foundSql(each)} AS found${at}`);
+  const [row] = (await query(`SELECT ${columns.join(', ')}`, [])) as [Readonly<Record<string, unknown>>];
+  return new Set(placed.flatMap(([call], at) => (Number(row[`found${at}`]) === 1 ? [call] : [])));
 }
 
 /**

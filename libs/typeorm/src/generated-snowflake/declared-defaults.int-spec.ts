@@ -11,9 +11,15 @@ import {
   TableInheritance,
 } from 'typeorm';
 import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
-import { isOfDatabase, issuingDatabase, makeIdFunction } from '../../../../test/support/servers/id-function.js';
+import {
+  idFunctionSql,
+  isOfDatabase,
+  issuingDatabase,
+  makeIdFunction,
+} from '../../../../test/support/servers/id-function.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
+import { checkPrecision } from './check-precision.js';
 import { GeneratedSnowflake, snowflakeColumn } from './generated-snowflake.decorator.js';
 
 abstract class Base {
@@ -127,6 +133,53 @@ describe('A declaration of databaseDefault', () => {
       `SELECT column_default AS text FROM information_schema.columns WHERE table_name = 'plain_sibling'`,
     );
     expect(found).toEqual([{ text: 'raindrop_id()' }]);
+  });
+
+  describe('is found in the table by a second synchronize and by the check', () => {
+    const orders = (databaseDefault: string): EntitySchema =>
+      new EntitySchema({
+        name: 'orders',
+        columns: { id: snowflakeColumn({ databaseDefault }), title: { type: 'text' } },
+      });
+    const differences = async (dataSource: DataSource): Promise<object> => {
+      const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+      const { warnings } = await checkPrecision(dataSource);
+      return {
+        changes: upQueries.map(({ query }) => query),
+        warnings: warnings.filter((each) => /default|database fills/.test(each)),
+      };
+    };
+
+    it.each([
+      ['public.next_id', 'shop,public'],
+      ['shop.next_id', 'public,shop'],
+      ['Shop.nextId', 'public,"Shop"'],
+      ['public.next_id', '"$user",public'],
+      ['current_time_id', 'public'],
+      ['current_date_id', 'public'],
+      ['localtime_id', 'public'],
+      ['shop.current_timestamp_ids', 'public'],
+      [`s${'a'.repeat(60)}.${'b'.repeat(58)}`, 'public'],
+    ])('%s with the search path %s', async (name, path) => {
+      const outside = await open([]);
+      for (const sql of idFunctionSql(name)) await outside.query(sql);
+      await outside.query('CREATE SCHEMA IF NOT EXISTS shop');
+      await outside.query('CREATE SCHEMA IF NOT EXISTS AUTHORIZATION CURRENT_USER');
+      const dataSource = await open([orders(name)], { extra: { options: `-c search_path=${path}` } });
+      expect(await differences(dataSource)).toEqual({ changes: [], warnings: [] });
+    });
+
+    it('but not for the function of another schema that the search path finds before it', async () => {
+      for (const name of ['next_id', 'shop.next_id']) await makeIdFunction(database.options, name);
+      const settings = { extra: { options: '-c search_path=public,shop' } };
+      await open([orders('public.next_id')], settings);
+      const dataSource = await open([orders('shop.next_id')], { ...settings, synchronize: false });
+      const set = 'ALTER TABLE "orders" ALTER COLUMN "id" SET DEFAULT shop.next_id()';
+      const warning = expect.stringContaining(`by default next_id(), and not by shop.next_id(). ${set}`) as unknown;
+      expect(await differences(dataSource)).toEqual({ changes: [set], warnings: [warning] });
+      await dataSource.synchronize();
+      expect(await differences(dataSource)).toEqual({ changes: [], warnings: [] });
+    });
   });
 
   it('lets synchronize go on with rows where the name of the function contains that of nextval', async () => {

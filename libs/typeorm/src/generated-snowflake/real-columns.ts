@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Layout } from '@raindrop/core';
 import { largestIdOf } from '@raindrop/core/internal';
 import {
+  callOf,
   type ColumnFiller,
   describeDefault,
   describeFiller,
@@ -13,7 +14,7 @@ import {
   isSupportedDatabase,
   readFiller,
 } from '@raindrop/node/internal';
-import { databaseDefaultOf } from './database-defaults.js';
+import { databaseDefaultOf, foundFunctions } from './database-defaults.js';
 import { type EntityLint, type EntityProblem, report, roundedProblem } from './entity-lint.js';
 import {
   findColumns,
@@ -109,8 +110,13 @@ async function askAndReport(
   if (look === undefined) return false;
   if (generated.length > 0) makeSqliteExact(dataSource);
   let rows: readonly RealRow[];
+  let found: ReadonlySet<string>;
   try {
     rows = (await query(look.sql, look.parameters)) as readonly RealRow[];
+    found = await foundFunctions(
+      generated.map(({ column }) => databaseDefaultOf(column)),
+      query,
+    );
   } catch (error) {
     lint.warn(`Could not check the columns of @GeneratedSnowflake() in the database: ${String(error)}`);
     return false;
@@ -119,7 +125,7 @@ async function askAndReport(
   const problems = [
     ...sampleProblems(rows, sample, exact ?? generated[0], look, dataSource),
     ...typeProblems(real, columns, service.layout, look, dataSource),
-    ...fillerProblems(real, generated, look, dataSource),
+    ...fillerProblems(real, generated, look, dataSource, found),
   ];
   report(problems, lint);
   return true;
@@ -188,13 +194,14 @@ function fillerProblems(
   generated: readonly GeneratedColumn[],
   look: Look,
   dataSource: DataSource,
+  found: ReadonlySet<string>,
 ): EntityProblem[] {
   return generated.flatMap((each) => {
-    const found = real(each);
-    if (found === undefined) return [];
+    const realColumn = real(each);
+    if (realColumn === undefined) return [];
     const { databaseName: column, entityMetadata } = each.column;
     const place = { schema: look.schemaOf(each), table: entityMetadata.tableName, column };
-    const fault = fillerFault(each, found.filler, place, dataSource);
+    const fault = fillerFault(each, realColumn.filler, place, dataSource, found);
     return fault === undefined ? [] : [problemOf(each, dataSource, 'warning', fault.problem, fault.cure)];
   });
 }
@@ -203,13 +210,13 @@ function fillerFault(
   { column }: GeneratedColumn,
   filler: ColumnFiller | undefined,
   place: FilledColumn,
-  { driver, options }: DataSource,
+  { options }: DataSource,
+  found: ReadonlySet<string>,
 ): ReturnType<typeof describeDefault> {
   const dialect = dialectOf(options.type);
   const wanted = databaseDefaultOf(column);
   if (wanted === undefined) return filler && describeFiller(filler, place, dialect);
-  const { searchSchema } = driver as { readonly searchSchema?: string };
-  return describeDefault(wanted, filler, place, dialect, searchSchema);
+  return describeDefault(wanted, filler, place, dialect, found.has(callOf(wanted)));
 }
 
 function problemOf(
