@@ -57,7 +57,10 @@ if (dialect !== 'postgres') {
   await Parcel.create({ title: 'created' });
   await Parcel.build({ title: 'built' }).save();
   await Parcel.bulkCreate([{ title: 'bulk' }, { title: 'too' }]);
-  await sequelize.getQueryInterface().bulkInsert('parcels', [{ title: 'queried' }]);
+  const queries = sequelize.getQueryInterface();
+  await queries.bulkInsert('parcels', [{ title: 'queried' }]);
+  await queries.bulkInsert({ tableName: 'parcels', schema: 'public' }, [{ title: 'queried, by its schema' }]);
+  found['a table without columns'] = await failure(() => queries.createTable('empty_one', undefined as never));
   found['statements that ask the database'] = sent.filter((text) => /raindrop_id|values \(DEFAULT/i.test(text));
   await sequelize.query(`insert into parcels (title) values ('raw')`);
   const rows = await Parcel.findAll({ order: ['title'], raw: true });

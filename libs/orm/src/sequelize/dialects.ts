@@ -15,6 +15,8 @@ const OTHER = {
   namesUnique: true,
   /** Whether its query interface has an `upsert()` of its own, which finds rows by the primary key alone. */
   hasOwnUpsert: false,
+  /** The schema of tables that name none. */
+  ownSchema: undefined as string | undefined,
   /** What to do about a rounded key. On PostgreSQL Sequelize reads by the type parsers of the process. */
   cureOf: (() => DATABASES.postgres.cureOf(undefined)) as (dialectOptions: object | undefined) => string,
 };
@@ -29,7 +31,7 @@ const MYSQL: typeof OTHER = {
 };
 
 const DIALECTS: Readonly<Record<string, typeof OTHER>> = {
-  postgres: { ...OTHER, listsNumbers: true, returnsFoundRows: true },
+  postgres: { ...OTHER, ownSchema: 'public', listsNumbers: true, returnsFoundRows: true },
   mysql: MYSQL,
   mariadb: MYSQL,
   sqlite: {

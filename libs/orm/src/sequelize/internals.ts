@@ -54,7 +54,7 @@ export interface QueryInterface {
   update(instance: Instance, table: Table, values: Row, where: Row, options?: CallOptions): Promise<unknown>;
   select(model: Model | null | undefined, table: Table, options?: SelectOptions): Promise<unknown>;
   rawSelect(table: Table, options: { readonly dataType?: unknown }, name: string, model: unknown): Promise<unknown>;
-  createTable: (table: Table, attributes: object, ...rest: unknown[]) => Promise<unknown>;
+  createTable: (table: Table, attributes?: object, ...rest: unknown[]) => Promise<unknown>;
   addColumn: ChangeColumn;
   changeColumn: ChangeColumn;
   increment: Increment;

@@ -106,7 +106,8 @@ export function guardQueries(sequelize: Sequelize): void {
   queries.createTable = (table, attributes, ...rest) =>
     createTable(
       table,
-      Object.fromEntries(Object.entries(attributes).map(([name, attribute]) => [name, inSchema(attribute)])),
+      attributes &&
+        Object.fromEntries(Object.entries(attributes).map(([name, attribute]) => [name, inSchema(attribute)])),
       ...rest,
     );
   for (const name of ['addColumn', 'changeColumn'] as const) {
@@ -180,10 +181,13 @@ function withGroups(options: SelectOptions | undefined): SelectOptions | undefin
   return { ...options, groupedLimit: { ...groups, values: groups.values.map((id) => type.stringify(id)) } };
 }
 
-/** The keys of a table, by its model. */
-function keysAt({ models }: Sequelize, table: Table): Key[] {
-  const { tableName: name, schema } = typeof table === 'string' ? { tableName: table } : table;
-  const model = Object.values(models).find((each) => each.tableName === name && (each._schema || undefined) === schema);
+/** The keys of a table, by its model. On PostgreSQL `parcels` and `{ tableName: 'parcels', schema: 'public' }` are the same. */
+function keysAt(sequelize: Sequelize, table: Table): Key[] {
+  const { ownSchema } = dialectNamed(sequelize.getDialect());
+  const { tableName, schema } = typeof table === 'string' ? { tableName: table } : table;
+  const model = Object.values(sequelize.models).find(
+    (each) => each.tableName === tableName && (each._schema || ownSchema) === (schema || ownSchema),
+  );
   return model === undefined ? [] : keysOf(model);
 }
 
