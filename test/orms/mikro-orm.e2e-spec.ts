@@ -77,6 +77,11 @@ describe.each(VERSIONS)('%s', (version, folder, matrix, readme, inserter) => {
       }).toEqual({
         'an existing key': altered('set default raindrop_id()'),
         afterwards: [],
+        'by the driver': [
+          expect.stringMatching(/^INSERT_REFUSED: orders\.id has no value in an insert of the driver/),
+          expect.stringMatching(/^INSERT_REFUSED/),
+          'inserted',
+        ] as unknown,
         'without it again': altered('drop default'),
         'shop.next_id': [],
         'Shop.nextId': [],

@@ -63,6 +63,16 @@ if (type !== 'postgres') {
       .execute('select cast(id as text) as id, code from orders order by code');
     return rows.map(({ id, code }) => [code, id.length > 10 ? 'of the process' : 'of the database']);
   });
+  found['by the driver'] = await changes(declared, async (orm, _, Order) => {
+    const driver = orm.em.fork().getDriver();
+    const outcome = (work: Promise<unknown>): Promise<string> => work.then(() => 'inserted', codeOf);
+    const [one, two] = ['one', 'two'].map((code) => ({ code, customer: 'a' }));
+    return [
+      await outcome(driver.nativeInsert(Order, one)),
+      await outcome(driver.nativeInsertMany(Order, [{ id: '5', ...one }, two])),
+      await outcome(driver.nativeInsertMany(Order, [{ id: '5', ...one }])),
+    ];
+  });
   found['without it again'] = await changes({ ids });
   for (const name of ['shop.next_id', 'Shop.nextId', 'order.user']) {
     const named = { ids, databaseDefault: name };

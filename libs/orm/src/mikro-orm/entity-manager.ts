@@ -52,7 +52,9 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
     constructor(...given: unknown[]) {
       super(...given);
       checkDeclarations(this.getMetadata().getAll(), databaseOf(this.getPlatform()));
-      pageByKeys(this.getDriver(), (entity) => this.keysAt(entity).length > 0);
+      const driver = this.getDriver();
+      pageByKeys(driver, (entity) => this.keysAt(entity).length > 0);
+      requireKeys(driver, (entity) => this.keysAt(entity));
     }
 
     override async insert(given: unknown, data?: object, options?: object): Promise<unknown> {
@@ -158,6 +160,30 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
 
 interface Driver {
   createQueryBuilder: (entity: unknown, ...rest: unknown[]) => { wrapPaginateSubQuery?: unknown };
+  nativeInsert: (entity: unknown, row: Row, ...rest: unknown[]) => Promise<unknown>;
+  nativeInsertMany: (entity: unknown, rows: readonly Row[], ...rest: unknown[]) => Promise<unknown>;
+}
+
+/**
+ * Refuses rows without a key in the inserts of the driver, where the database would give them an ID that the ORM does not
+ * know. Without `databaseDefault` the database refuses them.
+ */
+function requireKeys(driver: Driver, keysAt: (entity: unknown) => readonly Key[]): void {
+  if (Object.hasOwn(driver, 'nativeInsert')) return;
+  const { nativeInsert, nativeInsertMany } = driver;
+  const check = (entity: unknown, rows: readonly Row[]): void => {
+    const declared = keysAt(entity).filter(({ customType }) => customType.keys.databaseDefault !== undefined);
+    const key = declared.find((each) => rows.some((row) => lacks(each, row)));
+    if (key !== undefined) throw refused(key, 'unfilled', 'has no value in an insert of the driver', ENTITIES);
+  };
+  driver.nativeInsert = async (entity, row, ...rest) => {
+    check(entity, [row]);
+    return nativeInsert.call(driver, entity, row, ...rest);
+  };
+  driver.nativeInsertMany = async (entity, rows, ...rest) => {
+    check(entity, rows);
+    return nativeInsertMany.call(driver, entity, rows, ...rest);
+  };
 }
 
 /**
