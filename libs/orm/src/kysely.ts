@@ -52,7 +52,7 @@ export function withSnowflakes<D extends DialectLike>(
 ): Pick<D, keyof DialectLike> {
   const inner = dialect as unknown as Dialect;
   const tables = newIdsOf(options);
-  refuseDefaults(inner.createAdapter(), tables);
+  refuseDefaults(() => inner.createAdapter(), tables);
   const outer: Dialect = {
     createQueryCompiler: () => fillingCompiler(inner.createQueryCompiler(), tables),
     createDriver: () => lookingDriver(fillingDriver(inner, tables), inner.createAdapter(), tables),

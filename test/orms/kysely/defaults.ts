@@ -36,6 +36,17 @@ async function warningsOf(db: Parameters<typeof checkPrecision>[0]): Promise<str
   return warnings.filter((each) => !each.includes('JSON of a query'));
 }
 
+/** A dialect whose adapter cannot be made yet. */
+const later = Object.assign(Object.create(plainDialect()) as ReturnType<typeof plainDialect>, {
+  createAdapter: () => {
+    throw new Error('too early');
+  },
+});
+found['the adapter is made without the option'] = (() => {
+  withSnowflakes(later, { ids, columns: { parcels: ['id'] } });
+  return false;
+})();
+
 if (type !== 'postgres') {
   found['refused'] = failure({ databaseDefault: true });
 } else {

@@ -278,9 +278,11 @@ async function valuesOf(run: Run, sql: string): Promise<unknown[]> {
 }
 
 /** @throws ConfigurationError for `databaseDefault` on a database that has no such function, and with typed IDs */
-export function refuseDefaults(adapter: DialectAdapter, tables: Tables): void {
-  const database = databaseOf(adapter);
-  for (const { source } of allKeys(tables)) {
+export function refuseDefaults(createAdapter: () => DialectAdapter, tables: Tables): void {
+  const declaring = allKeys(tables).filter(({ source }) => source.databaseDefault !== undefined);
+  if (declaring.length === 0) return;
+  const database = databaseOf(createAdapter());
+  for (const { source } of declaring) {
     source.refuseTypedDefault();
     if (database !== undefined) source.defaultOn(database);
   }
