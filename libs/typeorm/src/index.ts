@@ -46,6 +46,7 @@ export {
   workerNodeTableMigration,
   workerTableMigration,
 } from './migrations/table-migrations.js';
+export { databaseIdMigration, type DatabaseIdMigrationOptions } from './migrations/database-id-migration.js';
 
 export { businessNumber } from './business-number/business-number.js';
 export type { BusinessNumberOptions, ResetBy } from './business-number/business-number-options.js';

@@ -125,10 +125,7 @@ export type TableMigration = new () => MigrationInterface & { readonly name: str
 function tableMigration(kind: TableKind, options: Required<TableMigrationOptions>): TableMigration {
   const { tableName, timestamp } = options;
   const { name } = parseTableName(tableName);
-  if (!/^\d{13}$/.test(String(timestamp))) {
-    const message = `must be Unix milliseconds of 13 digits, such as 1767225600000: TypeORM reads it from the name`;
-    throw new ConfigurationError([{ option: 'timestamp', given: String(timestamp), message }]);
-  }
+  requireTimestamp(timestamp);
   return class implements MigrationInterface {
     readonly name = `Create${kind.name[0]!.toUpperCase()}${kind.name.slice(1)}Table_${name}_${timestamp}`;
 
@@ -145,4 +142,11 @@ function tableMigration(kind: TableKind, options: Required<TableMigrationOptions
     const { type, schema } = dataSourceOf(runner).options as { type: string; schema?: string };
     return { kind, dialect: dialectOf(type), name: parseTableName(tableName, schema) };
   }
+}
+
+/** @throws ConfigurationError when TypeORM would not find the timestamp at the end of a migration's name */
+export function requireTimestamp(timestamp: number): void {
+  if (/^\d{13}$/.test(String(timestamp))) return;
+  const message = 'must be Unix milliseconds of 13 digits, such as 1767225600000: TypeORM reads it from the name';
+  throw new ConfigurationError([{ option: 'timestamp', given: String(timestamp), message }]);
 }
