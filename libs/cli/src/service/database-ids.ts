@@ -1,6 +1,7 @@
 import { ConfigurationError, type WorkerRange } from '@raindrop/core';
 import { databaseIdSql, type DatabaseIdOptions, type SnowflakeModuleOptions, type WorkerView } from '@raindrop/node';
 import {
+  callOf,
   DEFAULT_ID_FUNCTION,
   type Dialect,
   type Family,
@@ -76,12 +77,6 @@ export async function installFunction({ dbConfig, lease }: ResolvedSnowflakeOpti
   } finally {
     await own.close();
   }
-}
-
-/** The call, with quotes where PostgreSQL needs them. */
-function callOf({ schema, name }: ReturnType<typeof parseTableName>): string {
-  const quoted = (part: string): string => (/^[a-z_][a-z0-9_]*$/.test(part) ? part : `"${part}"`);
-  return `${[schema, name].flatMap((part) => (part === undefined ? [] : quoted(part))).join('.')}()`;
 }
 
 function writtenFunction(
