@@ -74,14 +74,17 @@ export {
   barOf,
   believedFromMs,
   FailoverGuard,
+  grantOf,
   judgeServer,
   layoutsLostUntilMs,
   MOST_LOOKS,
   raiseOdometersTo,
   type BelievedServer,
+  type KnownServer,
   type Look,
   type ServerVerdict,
   type StoreTerm,
+  type WrittenRow,
 } from './lease/failover-guard.js';
 export { grantReachMs, sessionAgesOf, type SessionAges } from './lease/grant-reach.js';
 export { reservePast } from './lease/past-ids.js';

@@ -197,7 +197,9 @@ export class SimulatedProcess implements Issuer {
     const { invariants, options } = this.birth;
     const { table, time, servers } = options.database;
     const lease = resolveLeaseOptions(options.lease ?? {});
-    if (servers === undefined) return new WitnessedStore(invariants, table, process, time, grantReachMs(lease));
+    // Where commits can be lost the lease reckons with it, and the rows tell of no loss.
+    const reachMs = lease.commitLossWindowMs > 0 ? 0 : grantReachMs(lease);
+    if (servers === undefined) return new WitnessedStore(invariants, table, process, time, reachMs);
     const ages = SESSION_AGES.of(lease);
     const random = new SeededRandom(options.seed);
     const openingMs = (): number => (random.chance(0.5) ? 0 : random.below(lease.opTimeoutMs));

@@ -5,10 +5,22 @@ interface Noted {
   readonly at: number;
 }
 
+/** What a process knows of the server that it believed last. */
+interface Known extends Noted {
+  /** When that answered last, s after the present. Default: when it was recorded. */
+  readonly seen?: number;
+  /** Up to when it has granted the process IDs, s after the present; left out where it has granted none. */
+  readonly granted?: number;
+  /** The version of the row that the process has written there last; left out where it has written none. */
+  readonly version?: number;
+}
+
 /** What a server says of itself, and what the process that looks at it knows. All times are s after the present. */
 export interface FailoverCase {
   readonly recorded?: Noted;
-  readonly believed?: Noted;
+  readonly believed?: Known;
+  /** The version of that row on the server that answers; 0 where it is missing. Default: the same. */
+  readonly version?: number;
   /** When the last loss was recorded; left out where there was none. */
   readonly lostAt?: number;
   readonly fencedUntil?: number;
@@ -34,6 +46,14 @@ export function atMs(time: number): number {
   return PRESENT_MS + time * 1_000;
 }
 
+/** The row that a process has written last. */
+export const WRITTEN_ROW = 1;
+
+/** Up to when a process was granted IDs by the server that it believed, and when that answered last, Unix ms. */
+export function knownTimesOf({ at, seen = at, granted }: Known): { readonly seenAtMs: number; grantedMs: number } {
+  return { seenAtMs: atMs(seen), grantedMs: granted === undefined ? 0 : atMs(granted) };
+}
+
 /** The inverse of {@link atMs}; undefined for 0, which stands for no time. */
 export function timeOf(ms: number): number | undefined {
   return ms === 0 ? undefined : (ms - PRESENT_MS) / 1_000;
@@ -44,7 +64,7 @@ export function reachesOf({ reach = [REACH, REACH] }: FailoverCase): { readonly 
   return { recordedMs: reach[0] * 1_000, ownMs: reach[1] * 1_000 };
 }
 
-/** `judgeServer` of the core and the script of Redis judge a server alike. */
+/** `judgeServer` of the core and the script of Redis judge a server alike; the rule is in the core's failover-guard.ts. */
 export const FAILOVER_CASES: Readonly<Record<string, FailoverCase>> = {
   'the one that was recorded, by a process that has just begun': {
     recorded: { server: 'this one', at: -100 },
@@ -160,19 +180,124 @@ export const FAILOVER_CASES: Readonly<Record<string, FailoverCase>> = {
     believed: { server: 'another', at: -100 },
     lostAt: -100,
     verdict: ['lost', REACH],
-    ofRedis: [['believed', -100 + REACH], 'its moments are of a microsecond: no two servers have the same'],
+  },
+  'one that was recorded at the same moment as a third, while its clock is behind that': {
+    recorded: { server: 'this one', at: 3_600 },
+    believed: { server: 'a third', at: 3_600 },
+    lostAt: -100,
+    verdict: ['lost', REACH],
   },
   'one that was taken for the first, by a process that has believed another before': {
     recorded: { server: 'this one', at: -100 },
     believed: { server: 'another', at: -200 },
     verdict: ['lost', REACH],
-    ofRedis: [['believed', undefined], 'an operator has called initRedisWorkers() on it'],
+  },
+  'one that was taken for the first, after it had been recorded': {
+    recorded: { server: 'this one', at: -100 },
+    believed: { server: 'this one', at: -200, seen: -110 },
+    verdict: ['lost', REACH],
   },
   'one whose record is earlier than it was': {
     recorded: { server: 'this one', at: -200 },
     believed: { server: 'this one', at: -100 },
     lostAt: -200,
     verdict: ['lost', REACH],
-    ofRedis: [['believed', -200 + REACH], 'an operator has restored the key, and has to fence it'],
+  },
+  'one whose record is earlier than it was, before a fence': {
+    recorded: { server: 'this one', at: -200 },
+    believed: { server: 'this one', at: 110, seen: -5 },
+    verdict: ['lost', REACH],
+  },
+  'one with the row that the process has written': {
+    recorded: { server: 'this one', at: -100 },
+    believed: { server: 'this one', at: -100, seen: -1, granted: 64, version: 7 },
+    verdict: ['believed', undefined],
+  },
+  'one with a later version of that row': {
+    recorded: { server: 'this one', at: -100 },
+    believed: { server: 'this one', at: -100, version: 7 },
+    version: 9,
+    verdict: ['believed', undefined],
+  },
+  'one with an earlier version of that row': {
+    recorded: { server: 'this one', at: -100 },
+    believed: { server: 'this one', at: -100, version: 7 },
+    version: 6,
+    verdict: ['lost', REACH],
+  },
+  'one that lacks that row': {
+    recorded: { server: 'this one', at: -100 },
+    believed: { server: 'this one', at: -100, version: 7 },
+    version: 0,
+    verdict: ['lost', REACH],
+  },
+  'one with an earlier version of that row, since a loss that another process has recorded': {
+    recorded: { server: 'this one', at: -5 },
+    believed: { server: 'this one', at: -100, seen: -10, granted: 60, version: 7 },
+    version: 6,
+    lostAt: -5,
+    verdict: ['believed', -5 + REACH],
+  },
+  'one with an earlier version of that row, after the bar of a fence': {
+    recorded: { server: 'this one', at: -3_480 },
+    believed: { server: 'this one', at: -4_000, seen: -3_610, granted: -3_545, version: 7 },
+    version: 6,
+    fencedUntil: -3_600 + REACH,
+    verdict: ['lost', REACH],
+  },
+  'one that was fenced once the other one, which the process comes from, was cut off': {
+    recorded: { server: 'this one', at: 20 },
+    believed: { server: 'another', at: -1_000, seen: -150, granted: -60 },
+    fencedUntil: -100 + REACH,
+    verdict: ['believed', -100 + REACH],
+  },
+  'one that was fenced long ago, after which the other one served': {
+    recorded: { server: 'this one', at: -3_000 },
+    believed: { server: 'another', at: -3_100, seen: -10, granted: 55 },
+    fencedUntil: -3_120 + REACH,
+    verdict: ['lost', REACH],
+  },
+  'one that was fenced for less than the other one has granted': {
+    recorded: { server: 'this one', at: 20 },
+    believed: { server: 'another', at: -1_000, seen: -10, granted: 86 },
+    fencedUntil: -100 + REACH,
+    verdict: ['lost', REACH],
+  },
+  'one that has taken over, while old sessions led to the one before': {
+    recorded: { server: 'this one', at: -100 },
+    believed: { server: 'another', at: -1_000, seen: -40, granted: 55 },
+    lostAt: -100,
+    verdict: ['believed', -100 + REACH],
+  },
+  'one that was recorded later by a process with a shorter reach': {
+    recorded: { server: 'this one', at: -100 },
+    believed: { server: 'another', at: -1_000, seen: -110, granted: 150 },
+    lostAt: -100,
+    reach: [1, 300],
+    verdict: ['noted', -100 + 300],
+  },
+  'one that has taken over from one whose clock was an hour ahead': {
+    recorded: { server: 'this one', at: -5 },
+    believed: { server: 'another', at: -1_000, seen: 3_590, granted: 3_655 },
+    lostAt: -5,
+    verdict: ['believed', -5 + REACH],
+  },
+  'one that was taken for the first, after one whose clock was an hour ahead': {
+    recorded: { server: 'this one', at: -5 },
+    believed: { server: 'another', at: -1_000, seen: 3_590, granted: 3_655 },
+    verdict: ['lost', REACH],
+  },
+  'one that took over long ago, after which the one before has served on': {
+    recorded: { server: 'this one', at: -3_000 },
+    believed: { server: 'another', at: -4_000, seen: -10, granted: 55 },
+    lostAt: -3_000,
+    verdict: ['lost', REACH],
+  },
+  // Nothing tells it from one that was recorded just before the fence, by a clock that was ahead. Fence it, or restart
+  // the process.
+  'one that is new, where the other one was fenced and died at once': {
+    recorded: { server: 'this one', at: -10 },
+    believed: { server: 'another', at: 90, seen: -20, granted: 45 },
+    verdict: 'former primary',
   },
 };

@@ -3,11 +3,11 @@ import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../.
 import { live, repeats } from '../../../../test/support/engine/live.js';
 import type { LayoutOptions } from '../layout/layout-options.js';
 import {
-  type BelievedServer,
   FailoverGuard,
   FormerPrimaryError,
   type GuardedServer,
   judgeServer,
+  type KnownServer,
   MOST_LOOKS,
   type ServerVerdict,
   type StoreTerm,
@@ -21,9 +21,11 @@ import {
   FAILOVER_CASES,
   type FailoverCase,
   type FailoverVerdict,
+  knownTimesOf,
   PRESENT_MS,
   reachesOf,
   timeOf,
+  WRITTEN_ROW,
 } from '../../../../test/support/stores/failover-cases.js';
 
 const NOW = 1_700_000_000_000;
@@ -40,13 +42,19 @@ const seen = (change: Partial<StoreTerm>): StoreTerm => ({
   ...change,
 });
 
-const judge = (change: Partial<StoreTerm>, believed?: BelievedServer, wasRestored = false): ServerVerdict =>
+const judge = (change: Partial<StoreTerm>, believed?: KnownServer, wasRestored = false): ServerVerdict =>
   judgeServer(seen(change), REACH, believed, wasRestored);
 
+function knownOf(given: NonNullable<FailoverCase['believed']>): KnownServer {
+  const { server, at, version } = given;
+  const written = version === undefined ? {} : { written: { id: WRITTEN_ROW, version } };
+  return { term: server, failoverNumber: atMs(at), ...knownTimesOf(given), ...written };
+}
+
 function judged(given: FailoverCase): FailoverVerdict {
-  const { recorded, lostAt, fencedUntil } = given;
+  const { recorded, lostAt, fencedUntil, version = given.believed?.version } = given;
   const { recordedMs, ownMs } = reachesOf(given);
-  const believed = given.believed && { term: given.believed.server, failoverNumber: atMs(given.believed.at) };
+  const believed = given.believed && knownOf(given.believed);
   const term: StoreTerm = {
     nowMs: PRESENT_MS,
     term: 'this one',
@@ -55,6 +63,7 @@ function judged(given: FailoverCase): FailoverVerdict {
     lostAtMs: lostAt === undefined ? 0 : atMs(lostAt),
     reachMs: recorded === undefined ? 0 : recordedMs,
     ...(fencedUntil !== undefined && { fencedUntilMs: atMs(fencedUntil) }),
+    versionOf: (id) => (id === WRITTEN_ROW ? version || -1 : undefined),
   };
   try {
     const { isNewFailover, mustRecord, failoverNumber, barredUntilMs } = judgeServer(term, ownMs, believed);
@@ -77,7 +86,8 @@ describe('The server that answers', () => {
     expect(judge({}, { term: 'A', failoverNumber: 100 })).toMatchObject({ isAnother: false });
     expect(judge({ knownTerm: 'B' })).toMatchObject({ isNewFailover: true, isAnother: true });
     for (const term of ['A', 'B']) {
-      expect(judge({}, { term, failoverNumber: 99 })).toMatchObject({ isNewFailover: false, isAnother: true });
+      const known = { term, failoverNumber: 99, seenAtMs: 40 };
+      expect(judge({}, known)).toMatchObject({ isNewFailover: false, isAnother: true });
     }
   });
 
@@ -100,7 +110,7 @@ describe('The server that answers', () => {
     expect(judge({ failoverNumber: 90 }, believed, true)).toMatchObject({ isNewFailover: true, failoverNumber: NOW });
     expect(judge({ failoverNumber: 100 }, believed, true)).toMatchObject({ isNewFailover: true, failoverNumber: NOW });
     // Another process was faster.
-    expect(judge({ failoverNumber: NOW }, believed, true)).toMatchObject({
+    expect(judge({ failoverNumber: NOW, lostAtMs: NOW }, believed, true)).toMatchObject({
       isNewFailover: false,
       isAnother: true,
       mustRecord: false,
@@ -168,12 +178,13 @@ describe('A guard against failovers', () => {
       verdict: { lostUntilMs: NOW + REACH },
     });
     expect(written).toEqual(['complete B', 'record B']);
-    expect(guard.believed).toEqual({ term: 'B', failoverNumber: NOW });
+    expect(guard.believed).toMatchObject({ term: 'B', failoverNumber: NOW });
   });
 
   it('gives another server what it lacks also where another process has recorded it', async () => {
-    state = seen({ term: 'B', knownTerm: 'B', failoverNumber: 2, lostAtMs: 9 });
-    expect(await guard.readBelieved(server)).toMatchObject({ answer: 'of B, 2', verdict: { lostUntilMs: 9 + REACH } });
+    state = seen({ term: 'B', knownTerm: 'B', failoverNumber: 2, lostAtMs: NOW });
+    const verdict = { lostUntilMs: NOW + REACH };
+    expect(await guard.readBelieved(server)).toMatchObject({ answer: 'of B, 2', verdict });
     expect(written).toEqual(['complete B']);
   });
 
@@ -192,7 +203,7 @@ describe('A guard against failovers', () => {
     ['nothing where no new layout was seen since', 'known', ['complete B']],
   ])('gives a server whose answer was lost %s', async (_, layout, expected) => {
     guard.noteLayouts(['known']);
-    const successor = seen({ term: 'B', knownTerm: 'B', failoverNumber: 2 });
+    const successor = seen({ term: 'B', knownTerm: 'B', failoverNumber: 2, lostAtMs: NOW });
     state = successor;
     const { completeAndRecord } = server;
     const breaking = {
@@ -221,12 +232,12 @@ describe('A guard against failovers', () => {
       judge: (answer) => ({ answer, seen: former, verdict: guard.judge(former) }),
     };
     const looking = guard.readBelieved(late);
-    state = seen({ term: 'B', knownTerm: 'B', failoverNumber: 2 });
+    state = seen({ term: 'B', knownTerm: 'B', failoverNumber: 2, lostAtMs: NOW });
     const other = guard.readBelieved(server);
     arrive();
     await other;
     await looking.catch((error: unknown) => expect(error).toBeInstanceOf(FormerPrimaryError));
-    expect(guard.believed).toEqual({ term: 'B', failoverNumber: 2 });
+    expect(guard.believed).toMatchObject({ term: 'B', failoverNumber: 2 });
   });
 
   it('sees that the memory of the believed server went back, until that is recorded', async () => {
@@ -265,7 +276,7 @@ describe('A guard against failovers', () => {
     };
     await expect(guard.readBelieved(forgetful)).rejects.toThrow('every read reaches another server');
     expect(written).toHaveLength(2 * MOST_LOOKS);
-    expect(guard.believed).toEqual({ term: 'A', failoverNumber: 1 });
+    expect(guard.believed).toMatchObject({ term: 'A', failoverNumber: 1 });
   });
 });
 

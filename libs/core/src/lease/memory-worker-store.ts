@@ -3,7 +3,7 @@ import {
   FailoverGuard,
   barOf,
   MOST_LOOKS,
-  type BelievedServer,
+  type KnownServer,
   type ServerVerdict,
   type StoreTerm,
 } from './failover-guard.js';
@@ -51,11 +51,11 @@ export class MemoryWorkerStore implements WorkerStore {
     this.guard = new FailoverGuard(reachMs);
   }
 
-  protected get believed(): BelievedServer | undefined {
+  protected get believed(): KnownServer | undefined {
     return this.guard.believed;
   }
 
-  protected set believed(server: BelievedServer | undefined) {
+  protected set believed(server: KnownServer | undefined) {
     this.guard.believed = server;
   }
 
@@ -85,12 +85,14 @@ export class MemoryWorkerStore implements WorkerStore {
   }
 
   write(write: WorkerWrite): Promise<boolean> {
+    this.guard.noteSent(write);
     const { term = '', failoverNumber = 0 } = this.believed ?? {};
     const written = writtenRow(this.table.rows.get(write.id), write, this.now());
     // After a failover, also one to another server and back, a row may only look the same.
     const isSame = term === this.table.term && failoverNumber === this.table.state.failoverNumber;
     if (written === undefined || !isSame) return Promise.resolve(false);
     this.table.rows.set(write.id, written);
+    this.guard.noteWritten(write);
     return Promise.resolve(true);
   }
 
@@ -143,8 +145,10 @@ export class MemoryWorkerStore implements WorkerStore {
   /** As {@link FailoverGuard.readBelieved}, at one moment. @throws FormerPrimaryError */
   private checkServer(): ServerVerdict {
     const { table, guard } = this;
+    // Rows that were marked deleted are in `deleted`, and one that is in neither may have been deleted.
+    const versionOf = (id: number): number | undefined => table.rows.get(id)?.version;
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
-      const seen = { nowMs: this.now(), term: table.term, ...table.state };
+      const seen = { nowMs: this.now(), term: table.term, ...table.state, versionOf };
       const verdict = guard.judge(seen);
       if (guard.believe(seen, verdict)) return verdict;
       const { isNewFailover, mustRecord, failoverNumber } = verdict;
@@ -153,6 +157,7 @@ export class MemoryWorkerStore implements WorkerStore {
         for (const layout of guard.layouts) table.layouts.add(layout);
         guard.noteCompleted({ term: seen.term, failoverNumber });
       }
+      if (isNewFailover) guard.noteRecorded({ term: seen.term, failoverNumber }, seen.nowMs);
       if (!mustRecord) continue;
       const lostAtMs = isNewFailover ? Math.max(seen.nowMs, seen.lostAtMs) : seen.lostAtMs;
       const reachMs = Math.max(seen.reachMs, this.reachMs);

@@ -54,15 +54,19 @@ export interface KeyValues {
 
 const TRIES = 10;
 
-/** Changes the text of one key to what `next` makes of it, against any number of other writers. */
+/**
+ * Changes the text of one key to what `next` makes of it, against any number of other writers.
+ * @param others what `next` sees besides; they may change meanwhile
+ */
 export async function update(
   values: KeyValues,
   what: string,
   key: string,
   next: (seen: Seen) => string,
+  others: readonly string[] = [],
 ): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const seen = await values.read(what, [key]);
+    const seen = await values.read(what, [key, ...others]);
     if (await values.change(what, { seen, key, text: next(seen) })) return;
   }
   throw values.unavailable(what, `others changed ${key} at each of ${TRIES} attempts`);

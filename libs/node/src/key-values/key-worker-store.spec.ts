@@ -140,6 +140,66 @@ describe('A cluster of keys that is put back', () => {
     }
   });
 
+  it('is noted as a loss where one row is put back, or deleted, and the revision goes on: once for all processes', async () => {
+    const { store } = await opened();
+    const { store: other } = await opened();
+    for (const put of [(text: string) => cluster.entries.set('row/1', text), () => cluster.entries.delete('row/1')]) {
+      await take(store, 1);
+      const row = cluster.entries.get('row/1')!;
+      await take(store, 1);
+      put(row);
+      cluster.revision++;
+      const { barredUntilMs = 0 } = await store.readTable();
+      expect(barredUntilMs).toBeGreaterThan(Date.now() + REACH_MS - 5_000);
+      const state = cluster.entries.get('state');
+      await Promise.all([store.readRow(2), other.readTable()]);
+      expect(cluster.entries.get('state')).toBe(state);
+      expect((await store.readTable()).rows).toHaveLength(2);
+    }
+  });
+
+  it('is noted as a loss where its state is deleted, and a process that has just begun records it', async () => {
+    const { store } = await opened();
+    await take(store, 1);
+    cluster.entries.delete('state');
+    cluster.revision++;
+    const now = Date.now.bind(Date);
+    jest.spyOn(wallClock, 'now').mockImplementation(() => now() + 1_000);
+    await opened();
+    expect((await store.readTable()).barredUntilMs).toBeGreaterThan(Date.now());
+  });
+
+  it.each([
+    ['is no loss once it was fenced, for a process that comes back from another one', 0, true],
+    ['is a loss all the same where that one has served on for a day', DAY_MS, false],
+  ])('%s', async (_, servedOnMs, isFence) => {
+    const { store } = await opened();
+    const first = { ...cluster.snapshot(), name: cluster.name };
+    const now = Date.now.bind(Date);
+    // The process goes to another cluster, and is cut off from it.
+    cluster.name = 'another cluster';
+    await store.readTable();
+    await take(store, 1);
+    const another = { ...cluster.snapshot(), name: cluster.name };
+    const goTo = ({ name, ...snapshot }: typeof first): void => {
+      cluster.restore(snapshot);
+      cluster.name = name;
+    };
+    goTo(first);
+    await (await opened()).store.fence(fenceRequest(REACH_MS));
+    const fenced = { ...cluster.snapshot(), name: cluster.name };
+    const { untilMs } = JSON.parse(cluster.entries.get('fence')!) as { untilMs: number };
+    if (servedOnMs > 0) {
+      goTo(another);
+      jest.spyOn(wallClock, 'now').mockImplementation(() => now() + servedOnMs);
+      await take(store, 1);
+      goTo(fenced);
+    }
+    const { barredUntilMs } = await store.readTable();
+    const { lostAtMs } = JSON.parse(cluster.entries.get('state')!) as { lostAtMs: number };
+    expect([barredUntilMs === untilMs, lostAtMs === 0]).toEqual([isFence, isFence]);
+  });
+
   it('bars no start for a year after a fence, because a clock was a year ahead once, and the operator says what was issued', async () => {
     const { store } = await opened();
     const now = Date.now.bind(Date);

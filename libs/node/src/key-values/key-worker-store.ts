@@ -97,7 +97,8 @@ export class KeyWorkerStore implements WorkerStore {
     const { seen, verdict } = await this.readBelieved(() => this.readKeysOf(id));
     const nowMs = wallClock.now();
     const row = this.rowOf(seen, id, nowMs);
-    return { nowMs, row: row && raiseOdometersTo(verdict.barredUntilMs, row) };
+    // The row shows the fences as they are.
+    return { nowMs, row: row && raiseOdometersTo(verdict.lostUntilMs, row) };
   }
 
   /**
@@ -115,8 +116,12 @@ export class KeyWorkerStore implements WorkerStore {
     const live = this.liveness(id, token === '' ? 0 : leaseMs);
     // Where the key of the fences was lost, the row goes on to count them.
     const text = recordOf(row, Math.max(fences.count, fencesAtWrite(key, seen.entries.get(key)!)));
+    this.cluster.noteSent(write);
     const isDone = await this.values.change('writing a worker', { seen, key, text, guards: [fence, state], ...live });
-    if (isDone) this.watch.wrote(row);
+    if (isDone) {
+      this.watch.wrote(row);
+      this.cluster.noteWritten(write);
+    }
     return isDone;
   }
 
@@ -197,9 +202,9 @@ export class KeyWorkerStore implements WorkerStore {
 
   /** Reads the keys that a look at one row needs. */
   private readKeysOf(id: number): Promise<Seen> {
-    const { keys, options } = this;
+    const { keys, options, cluster } = this;
     const live = options.liveGraceMs === undefined ? [] : [keys.live(id)];
-    return this.values.read('reading a worker', [keys.row(id), ...live, keys.fence, keys.state]);
+    return this.values.read('reading a worker', [...new Set([keys.row(id), ...live, ...cluster.keysToJudge])]);
   }
 
   /** @param leaseMs 0 when the row is given back */

@@ -1,4 +1,4 @@
-import { type FenceRequest, unusedRow, type WorkerRange } from '@raindrop/core';
+import { type FenceRequest, unusedRow, type WorkerRange, type WorkerWrite } from '@raindrop/core';
 import {
   FailoverGuard,
   type FenceTime,
@@ -18,6 +18,7 @@ import {
   rowOfRecord,
   stateOf,
   textOfState,
+  versionAtWrite,
   type WorkerKeys,
 } from './worker-record.js';
 
@@ -45,6 +46,22 @@ export class StoreCluster {
     this.guard.mayWrite = true;
   }
 
+  /** The keys that a look needs by which the cluster is judged. */
+  get keysToJudge(): readonly string[] {
+    const { written } = this.guard.believed ?? {};
+    return [this.keys.state, this.keys.fence, ...(written === undefined ? [] : [this.keys.row(written.id)])];
+  }
+
+  /** A row is about to be written in the cluster of the last look. */
+  noteSent(write: WorkerWrite): void {
+    this.guard.noteSent(write);
+  }
+
+  /** A row was written in the cluster of the last look. */
+  noteWritten(write: WorkerWrite): void {
+    this.guard.noteWritten(write);
+  }
+
   async rememberLayout(fingerprint: string): Promise<void> {
     this.guard.noteLayouts([fingerprint]);
     await this.addWhatIsMissing({ min: 1, max: 0 });
@@ -52,6 +69,7 @@ export class StoreCluster {
 
   /**
    * Reads what may be believed: a cluster that no process has recorded yet is recorded first.
+   * @param read reads all keys, or {@link keysToJudge} among others
    * @throws FormerPrimaryError; TableFormatError
    */
   async readBelieved(read: () => Promise<Seen>): Promise<{ readonly seen: Seen; readonly verdict: ServerVerdict }> {
@@ -98,6 +116,11 @@ export class StoreCluster {
     const known = stateOf(key, entries.get(key));
     if (known !== undefined && known.format > FORMAT) throw new TableFormatError(key, known.format, FORMAT);
     const { failoverNumber = 0, lostAtMs = 0, reachMs = 0 } = known ?? {};
+    // No row's key is ever deleted: see worker-record.ts.
+    const versionOf = (id: number): number | undefined => {
+      const text = entries.get(this.keys.row(id));
+      return text === undefined ? -1 : versionAtWrite(text);
+    };
     const seen = {
       nowMs: wallClock.now(),
       term: cluster,
@@ -106,6 +129,8 @@ export class StoreCluster {
       revision,
       lostAtMs,
       reachMs,
+      fencedUntilMs: fencesOf(this.keys.fence, entries.get(this.keys.fence)).untilMs,
+      versionOf,
     };
     return { answer, seen, verdict: this.guard.judge(seen) };
   }
@@ -130,7 +155,7 @@ export class StoreCluster {
       return rowOfRecord(key, entries.get(key)!, fences).heartbeatMs;
     });
     let recorded: BelievedServer | undefined;
-    await update(values, 'noting the cluster', keys.state, (now) => {
+    const note = (now: Seen): string => {
       const { seen, verdict } = this.judge(now);
       const { failoverNumber, isNewFailover } = verdict;
       recorded = { term: seen.term, failoverNumber };
@@ -141,7 +166,8 @@ export class StoreCluster {
         lostAtMs: isNewFailover ? Math.max(seen.nowMs, seen.lostAtMs, ...heartbeats) : seen.lostAtMs,
         reachMs: Math.max(seen.reachMs, guard.reachMs),
       });
-    });
+    };
+    await update(values, 'noting the cluster', keys.state, note, this.keysToJudge);
     return recorded!;
   }
 

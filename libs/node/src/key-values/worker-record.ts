@@ -56,6 +56,16 @@ export function fencesAtWrite(key: string, text: string): number {
   return numberOf(key, objectOf(key, text)['fences']);
 }
 
+/** The version of a row as it was written, without the fences since; undefined for a text of another kind. */
+export function versionAtWrite(text: string): number | undefined {
+  try {
+    const { version } = Object(JSON.parse(text)) as Record<string, unknown>;
+    return Number.isSafeInteger(version) ? (version as number) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The stored row as the fences since have changed it. @throws CorruptWorkerKeyError */
 export function rowOfRecord(key: string, text: string, fences: Fences): WorkerRow {
   const { odometers, ...read } = objectOf(key, text);

@@ -1,4 +1,5 @@
-import { ConfigurationError, type WorkerRange, type WorkerRow, ForeignRowsError } from '@raindrop/core';
+import { ConfigurationError, type WorkerRange, ForeignRowsError } from '@raindrop/core';
+import type { WrittenRow } from '@raindrop/core/internal';
 import { retried } from '../database/own-database.js';
 import { quoteTable, type RunSql } from '../database/dialect.js';
 import { isOfOthers } from './worker-statements.js';
@@ -14,9 +15,6 @@ export interface PrepareOptions {
   /** Whether other programs create the table, and take any row that is in it. */
   readonly sharedWithOriginal?: boolean;
 }
-
-/** A row as a process has written it: versions never go down. */
-export type WrittenRow = Pick<WorkerRow, 'id' | 'version'>;
 
 /** The knowledge of a process about the table that it prepares. */
 interface PrepareBasis {

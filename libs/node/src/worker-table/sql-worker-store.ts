@@ -10,12 +10,12 @@ import {
   type WorkerWrite,
   ForeignTimeZoneError,
 } from '@raindrop/core';
-import { wallClock } from '@raindrop/core/internal';
+import { wallClock, type WrittenRow } from '@raindrop/core/internal';
 import { failoverWarnings } from '../database/judge-primary.js';
 import { OwnDatabase } from '../database/own-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
 import { DatabaseCallError, DatabaseRefusedError } from '../database/database-errors.js';
-import { type Dialect, execute, quoteTable, type RunStatement } from '../database/dialect.js';
+import { type Dialect, execute, quoteTable, type RunStatement, type Statement } from '../database/dialect.js';
 import { insertState, stateTableOf } from '../tables/state-table.js';
 import { findMissing, saysGone, storageWarnings } from '../tables/prepare-table.js';
 import { parseTableName, type TableName } from '../database/table-name.js';
@@ -34,7 +34,6 @@ import {
   tableOf,
   updateRow,
 } from './worker-statements.js';
-import type { WrittenRow } from './prepare-worker-table.js';
 import { WorkerTableServer, type WorkerTableServerOptions } from './worker-table-server.js';
 import { insertRowsSql, layoutTableOf, WORKER_TABLE } from './worker-table.js';
 
@@ -52,6 +51,11 @@ export interface SqlWorkerStoreOptions extends WorkerTableServerOptions {
   /** The offset in which the original's processes write their times to MySQL, such as `+08:00`. Default UTC. */
   readonly foreignTimeZone?: string;
 }
+
+type SeenRow = Awaited<ReturnType<WorkerStore['readRow']>> & {
+  /** Whether a loss or a fence bars all rows at that moment. */
+  readonly isBarred: boolean;
+};
 
 const NO_SERVER_YET = { term: '', failoverNumber: 0 };
 
@@ -82,8 +86,8 @@ export class SqlWorkerStore implements WorkerStore {
   private readonly table: TableName;
   private readonly server: WorkerTableServer;
   private readonly configuredBy: string;
-  /** The row that this store has written last. */
-  private written: WrittenRow | undefined;
+  /** The row that this store has written last, and the failover number then. */
+  private written: (WrittenRow & { readonly failoverNumber: number }) | undefined;
   /**
    * The same row when a read did not find it, or found an earlier version: the next look makes the table ready first.
    */
@@ -112,13 +116,17 @@ export class SqlWorkerStore implements WorkerStore {
     return this.database.dialect;
   }
 
-  private async lookAtRow(id: number): ReturnType<WorkerStore['readRow']> {
+  private async lookAtRow(id: number): Promise<SeenRow> {
+    const select = (dialect: Dialect): Statement => selectRow(dialect, this.table, id);
     try {
-      return await this.server.readBelieved((dialect) => selectRow(dialect, this.table, id), rowOf);
+      return await this.server.readBelieved(select, (records, { barredUntilMs }) => {
+        const found = rowOf(records);
+        return { ...found, isBarred: barredUntilMs >= found.nowMs };
+      });
     } catch (error) {
       if (!saysGone(this.dialect, error) || !(await this.server.isGone())) throw error;
       // A missing table tells no time. Without a row the time decides nothing.
-      return { nowMs: wallClock.now(), row: undefined };
+      return { nowMs: wallClock.now(), row: undefined, isBarred: false };
     }
   }
 
@@ -168,18 +176,24 @@ export class SqlWorkerStore implements WorkerStore {
    * @throws CorruptWorkerRowError; and as {@link WorkerTableServer.readBelieved}
    */
   async readRow(id: number): Promise<{ readonly nowMs: number; readonly row: WorkerRow | undefined }> {
-    const found = await this.lookAtRow(id);
+    const { isBarred, ...found } = await this.lookAtRow(id);
     const { written } = this;
-    if (written?.id === id && (found.row?.version ?? 0) < written.version) this.lost = written;
+    if (written?.id !== id || (found.row?.version ?? 0) >= written.version) return found;
+    const { failoverNumber } = this.server.guard.believed ?? NO_SERVER_YET;
+    // What is missing since a loss that bars still is no second loss.
+    if (isBarred && written.failoverNumber !== failoverNumber) this.written = undefined;
+    else this.lost = written;
     return found;
   }
 
   /** @throws DatabaseRefusedError when nothing is written although the row is as expected */
   async write(write: WorkerWrite): Promise<boolean> {
     const { term, failoverNumber } = this.server.guard.believed ?? NO_SERVER_YET;
+    this.server.guard.noteSent(write);
     for (let tries = 1; ; tries++) {
       if (await this.database.call((run) => this.update(run, write))) {
-        this.written = { id: write.id, version: write.expected.version + 1 };
+        this.written = { id: write.id, version: write.expected.version + 1, failoverNumber };
+        this.server.guard.noteWritten(write);
         return true;
       }
       if (!(await this.isAsExpected(write))) return false;

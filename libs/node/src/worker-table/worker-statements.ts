@@ -20,8 +20,9 @@ import {
   type RowField,
   type ServerVerdict,
   type StoreTerm,
+  type WrittenRow,
 } from '@raindrop/core/internal';
-import { bindings, type Dialect, quoteTable, type SqlResult, type Statement } from '../database/dialect.js';
+import { type Bind, bindings, type Dialect, quoteTable, type SqlResult, type Statement } from '../database/dialect.js';
 import { safeInteger } from '../database/sql-values.js';
 import { DatabaseCallError } from '../database/database-errors.js';
 import { isOnServer } from '../database/server-term.js';
@@ -122,6 +123,15 @@ function isMarkedDeleted(record: Readonly<Record<string, unknown>>): boolean {
   return safeInteger(record['del_flag']) !== 2;
 }
 
+/**
+ * The version of a row in what was selected; undefined for one that was not selected, is marked deleted in a selection
+ * without those, or is missing: an operator may have deleted it.
+ */
+export function versionIn(records: Records, id: number): number | undefined {
+  const record = records.find((each) => each['id'] !== undefined && safeInteger(each['id']) === id);
+  return record && safeInteger(record['version']);
+}
+
 /** None for a row that cannot be read: an operator who marks such a row deleted gets rid of it. */
 function readDeletedRow(record: Readonly<Record<string, unknown>>): WorkerRow[] {
   try {
@@ -191,20 +201,23 @@ function smaller(one: string, other: string): string {
   return `(CASE WHEN ${one} < ${other} THEN ${one} ELSE ${other} END)`;
 }
 
+/** What is to be recorded of a server. */
+interface ServerNote {
+  readonly failoverNumber: number;
+  /** Whether the server may have lost grants, by the database's clock at this moment. */
+  readonly isNewFailover: boolean;
+  readonly reachMs: number;
+  /** The row that alone tells of a loss, as it was written. */
+  readonly earlierRow?: WrittenRow | undefined;
+}
+
 /**
- * Records what a look has found: another server, or a longer reach. Nothing is written when the state has changed
+ * Records what a look has found: another server, a loss, or a longer reach. Nothing is written when the state has changed
  * since.
- * @param note the failover number to record; whether the server may have lost grants, by the database's clock at this
- * moment
  */
-export function noteServer(
-  dialect: Dialect,
-  table: TableName,
-  seen: StoreTerm,
-  note: { readonly failoverNumber: number; readonly isNewFailover: boolean; readonly reachMs: number },
-): Statement {
+export function noteServer(dialect: Dialect, table: TableName, seen: StoreTerm, note: ServerNote): Statement {
   const { term, knownTerm } = seen;
-  const { failoverNumber, isNewFailover, reachMs } = note;
+  const { failoverNumber, isNewFailover, reachMs, earlierRow } = note;
   if (knownTerm === undefined) {
     const first = {
       term,
@@ -228,9 +241,17 @@ export function noteServer(
     `${column('epoch')} = ${value(seen.failoverNumber)}`,
     `${column('reach_ms')} = ${value(seen.reachMs)}`,
     isOnServer(dialect, value, term),
+    ...(earlierRow === undefined ? [] : [showsEarlier(dialect, table, value, earlierRow)]),
   ];
   const state = quoteTable(dialect, stateTableOf(table));
   return { sql: `UPDATE ${state} SET ${changes.join(', ')} WHERE ${conditions.join(' AND ')}`, values };
+}
+
+/** The condition that the row has an earlier version still: a node of a cluster may only have lagged. */
+function showsEarlier(dialect: Dialect, table: TableName, value: Bind, { id, version }: WrittenRow): string {
+  const column = (name: string): string => `w.${dialect.quote(name)}`;
+  const condition = `${column('id')} = ${value(id)} AND ${column('version')} < ${value(version)}`;
+  return `EXISTS (SELECT 1 FROM ${quoteTable(dialect, table)} w WHERE ${condition})`;
 }
 
 /**

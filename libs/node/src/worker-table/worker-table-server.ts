@@ -9,6 +9,7 @@ import {
   type ServerVerdict,
   type SessionAges,
   wallClock,
+  type WrittenRow,
 } from '@raindrop/core/internal';
 import { askWithTerm, judgePrimary } from '../database/judge-primary.js';
 import { REPLICA, ReplicaError } from '../database/server-term.js';
@@ -19,7 +20,7 @@ import type { TableName } from '../database/table-name.js';
 import { isGone, saysGone } from '../tables/prepare-table.js';
 import { insertState } from '../tables/state-table.js';
 import type { Table } from '../tables/table-kind.js';
-import { prepareWorkerTable, type PrepareOptions, type WrittenRow } from './prepare-worker-table.js';
+import { prepareWorkerTable, type PrepareOptions } from './prepare-worker-table.js';
 import {
   insertLayout,
   noteServer,
@@ -28,6 +29,7 @@ import {
   type SeenState,
   selectLatestTimes,
   stateColumns,
+  versionIn,
 } from './worker-statements.js';
 import { WORKER_TABLE } from './worker-table.js';
 
@@ -41,6 +43,8 @@ export interface WorkerTableServerOptions extends PrepareOptions, Partial<Sessio
    * How far this host's clock and the database's may be apart when a failover is recorded, ms. No limit when left out.
    */
   readonly maxClockSkewMs?: number;
+  /** Whether a crash of the server may take rows back, with which the lease reckons: see `commitLossWindowMs`. */
+  readonly losesCommits?: boolean;
 }
 
 /**
@@ -59,7 +63,7 @@ export class WorkerTableServer {
     private readonly name: TableName,
     private readonly options: WorkerTableServerOptions,
   ) {
-    this.guard = new FailoverGuard(options.reachMs ?? 0);
+    this.guard = new FailoverGuard(options.reachMs ?? 0, options.losesCommits);
   }
 
   /** @throws what prepareWorkerTable throws */
@@ -88,7 +92,7 @@ export class WorkerTableServer {
 
   private judge(answer: SqlResult['records'], isFirst: boolean): Look<SqlResult['records']> | undefined {
     const { renewSessionAfterMs = this.maxSessionAgeMs } = this.options;
-    const seen = readState(this.name, answer);
+    const seen = { ...readState(this.name, answer), versionOf: (id: number) => versionIn(answer, id) };
     if (this.database.isSessionTooOld(answer, seen.sessionAgeMs, this.maxSessionAgeMs, renewSessionAfterMs)) {
       return undefined;
     }
@@ -102,7 +106,8 @@ export class WorkerTableServer {
     const server = { term: seen.term, failoverNumber };
     const completed = mayLackRows ? await this.addWhatItLacks(server) : server;
     if (verdict.mustRecord) {
-      const note = { failoverNumber, isNewFailover, reachMs: this.guard.reachMs };
+      const { earlierRow } = verdict;
+      const note = { failoverNumber, isNewFailover, reachMs: this.guard.reachMs, earlierRow };
       await this.database.call((run) => execute(run, noteServer(this.database.dialect, this.name, seen, note)));
     }
     return completed;
@@ -253,6 +258,7 @@ export class WorkerTableServer {
       // Nothing is written where another process was faster. It may have recorded another state.
       if ((await this.database.call((run) => execute(run, noting))).affected === 1) {
         this.noted = { term: seen.term, failoverNumber: note.failoverNumber };
+        this.guard.noteRecorded(this.noted, seen.nowMs);
         return;
       }
     }

@@ -29,7 +29,7 @@ export function openWorkerStore(
       now,
     );
   }
-  const { opTimeoutMs, adoptForeign, sharedWithOriginal, maxClockSkewMs } = options.lease;
+  const { opTimeoutMs, adoptForeign, sharedWithOriginal, maxClockSkewMs, commitLossWindowMs } = options.lease;
   return new SqlWorkerStore(database, {
     tableName,
     autoCreateTable,
@@ -38,6 +38,7 @@ export function openWorkerStore(
     adoptForeign,
     sharedWithOriginal,
     maxClockSkewMs,
+    losesCommits: commitLossWindowMs > 0,
     ...sessionAgesOf(options.lease),
     ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
   });

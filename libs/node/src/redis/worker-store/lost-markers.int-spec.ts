@@ -1,5 +1,6 @@
+import type { Redis } from 'ioredis';
 import { startVolatileRedis } from '../../../../../test/support/redis/volatile-redis.js';
-import { REACH_MS, WorkerBench } from '../../../../../test/support/redis/worker-bench.js';
+import { KEY, REACH_MS, WorkerBench } from '../../../../../test/support/redis/worker-bench.js';
 import type { PrivateServer } from '../../../../../test/support/servers/private-server.js';
 import { TcpSwitch } from '../../../../../test/support/proxies/tcp-switch.js';
 import { writeTo } from '../../../../../test/proof/contract/worker-store.contract.js';
@@ -89,6 +90,127 @@ describe('A Redis whose marker is another one than a process has seen', () => {
     const { nowMs, row: fenced } = await living.readRow(1);
     // As long as its successor's grants may reach.
     expect(fenced!.odometers[0].ms - nowMs).toBeGreaterThan(REACH_MS - 10_000);
+  });
+
+  /** Whether a loss is recorded. A process that reads records one. */
+  const isLost = async (store: RedisWorkerStore, server = first): Promise<boolean> => {
+    const { lostUntilMs = 0 } = await store.readTable();
+    const lostAt = Number(await bench.admin(server).hget(KEY, 'lostAt'));
+    expect(lostUntilMs).toBe(lostAt && lostAt + REACH_MS);
+    return lostAt > 0;
+  };
+
+  it.each<[string, (admin: Redis, dump: Buffer, row: string) => Promise<unknown>]>([
+    ['the key is restored', (admin, dump) => admin.restore(KEY, 0, dump, 'REPLACE')],
+    ['one row is put back', (admin, _, row) => admin.hset(KEY, '1', row)],
+    ['one row is deleted', (admin) => admin.hdel(KEY, '1')],
+  ])('has lost what it had when %s under processes that run, once for all of them', async (_, change) => {
+    await bench.init(first);
+    const [living, other] = [await opened(way.port), await opened(way.port)];
+    expect(await takeRow(living, 1)).toBe(true);
+    const admin = bench.admin(first);
+    const [dump, row] = [await admin.dumpBuffer(KEY), await admin.hget(KEY, '1')];
+    expect(await takeRow(living, 1)).toBe(true);
+    expect(await isLost(living)).toBe(false);
+    await change(admin, dump, row!);
+    await living.readRow(2);
+    expect(await isLost(living)).toBe(true);
+    const marker = await admin.hget(KEY, 'generation');
+    await Promise.all([other.readTable(), living.readRow(1)]);
+    expect(await admin.hget(KEY, 'generation')).toBe(marker);
+    expect((await living.readTable()).rows).toHaveLength(2);
+  });
+
+  it('has lost nothing where a process finds its own write, and where its row is marked deleted', async () => {
+    await bench.init(first);
+    const living = await opened(way.port);
+    for (let times = 0; times < 3; times++) {
+      expect(await takeRow(living, 1)).toBe(true);
+      await living.readRow(1);
+    }
+    await bench.admin(first).hset(KEY, 'deleted:1', 1);
+    expect(await isLost(living)).toBe(false);
+  });
+
+  it('has lost what it had when it is flushed and made ready anew under processes that run', async () => {
+    await bench.init(first);
+    const living = await opened(way.port);
+    expect(await takeRow(living, 1)).toBe(true);
+    await bench.admin(first).flushall();
+    await bench.init(first);
+    expect(await isLost(living)).toBe(true);
+  });
+
+  it('has lost what it had when a key from before a fence is restored', async () => {
+    await bench.init(first);
+    const living = await opened(way.port);
+    const dump = await bench.admin(first).dumpBuffer(KEY);
+    await living.fence(fenceRequest(100));
+    await living.readRow(1);
+    await bench.admin(first).restore(KEY, 0, dump, 'REPLACE');
+    await living.readRow(1);
+    expect(await bench.admin(first).hget(KEY, 'lostAt')).not.toBe('0');
+  });
+
+  it('has lost what another one has, for a process that has seen that, where it was made ready by hand', async () => {
+    const living = await opened(way.port);
+    expect(await takeRow(living, 1)).toBe(true);
+    await bench.init(second);
+    // A process that has seen no other one goes by what was recorded.
+    expect(await isLost(await opened(portOf(second)), second)).toBe(false);
+    await lead(living, second);
+    expect(await isLost(living, second)).toBe(true);
+  });
+
+  it('has lost nothing once it was fenced, for a process that comes back from another one', async () => {
+    await bench.init(first);
+    const living = await opened(way.port);
+    const dump = await bench.admin(first).dumpBuffer(KEY);
+    await bench.admin(second).restore(KEY, 0, dump);
+    await lead(living, second);
+    await living.readRow(1);
+    expect(await takeRow(living, 1)).toBe(true);
+    await bench.store(first).fence(fenceRequest(REACH_MS, { servedAlone: 'ours' }));
+    const fenced = await bench.admin(first).hgetall(KEY);
+    await lead(living, first);
+    await living.readRow(1);
+    const now = await bench.admin(first).hgetall(KEY);
+    const { generation, floor, lostAt, servedAlone } = fenced;
+    expect(now).toMatchObject({ generation, floor, lostAt, servedAlone });
+    expect(lostAt).toBe('0');
+  });
+
+  it('records no more than one loss beside another one with the same moment, while both clocks are behind it', async () => {
+    const [a, b] = [await opened(portOf(first)), await opened(portOf(second))];
+    const ahead = Math.floor(Date.now() / 1_000) + 3_600;
+    for (const server of [first, second]) {
+      const marker = await bench.admin(server).hget(KEY, 'generation');
+      await bench.admin(server).hset(KEY, 'generation', marker!.replace(/:.*/, `:${ahead}.0`));
+    }
+    await Promise.all([a, b].map((each) => each.close()));
+    const ways = [await TcpSwitch.atFreePort(), await TcpSwitch.atFreePort()] as const;
+    try {
+      ways[0].pointTo(portOf(first));
+      ways[1].pointTo(portOf(second));
+      const led = [await opened(ways[0].port), await opened(ways[1].port)];
+      const markers = new Set<string>();
+      const refused = new Set<string>();
+      for (let times = 0; times < 8; times++) {
+        const to = times % 2 === 0 ? [second, first] : [first, second];
+        for (const at of [0, 1]) {
+          ways[at]!.pointTo(portOf(to[at]!));
+          await led[at]!.readRow(1).catch(() => undefined);
+          const found = await led[at]!.readRow(1).catch((error: { errorCode: string }) => error.errorCode);
+          if (found === 'FORMER_PRIMARY') refused.add(to[at]!.url);
+          else expect(found).toMatchObject({ row: { id: 1 } });
+        }
+        for (const server of [first, second]) markers.add((await bench.admin(server).hget(KEY, 'generation'))!);
+      }
+      expect(markers.size).toBeLessThanOrEqual(4);
+      expect(refused.size).toBe(1);
+    } finally {
+      await Promise.all(ways.map((each) => each.stop()));
+    }
   });
 
   it('takes no row that was read before it was flushed twice', async () => {

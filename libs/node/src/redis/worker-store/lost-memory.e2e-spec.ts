@@ -1,7 +1,7 @@
 import { grantReachMs, resolveLeaseOptions } from '@raindrop/core/internal';
 import { startVolatileRedis } from '../../../../../test/support/redis/volatile-redis.js';
 import { weakenWorkerScripts } from '../../../../../test/support/redis/weakened-worker-scripts.js';
-import { LEASE, REACH_MS, WorkerBench } from '../../../../../test/support/redis/worker-bench.js';
+import { KEY, LEASE, REACH_MS, WorkerBench } from '../../../../../test/support/redis/worker-bench.js';
 import type { PrivateServer } from '../../../../../test/support/servers/private-server.js';
 import { until } from '../../../../../test/support/until.js';
 
@@ -34,8 +34,8 @@ const PATIENT_REACH_MS = grantReachMs(PATIENT_LEASE);
 /** For what has to wait for a reach first. */
 const PATIENTLY = { withinMs: 60_000 };
 
-/** What recognises a memory that was lost. */
-const IS_NEW = 'local isNew = string.sub(marker, 1, #term) ~= term';
+/** Follows what recognises a memory that was lost. */
+const IS_JUDGED = 'local knownReach = tonumber(meta[4] or 0)';
 
 describe('Worker ids of a Redis that loses its memory under processes that issue', () => {
   let server: PrivateServer;
@@ -134,10 +134,24 @@ describe('Worker ids of a Redis that loses its memory under processes that issue
     await successor(second);
   }
 
+  /** The key is put back to before the holder came, and the server goes on. */
+  async function restoredKey(): Promise<void> {
+    const early = bench.store(server);
+    await early.prepare({ min: 1, max: 1 });
+    await early.close();
+    const dump = await bench.admin(server).dumpBuffer(KEY);
+    const holder = await bench.started(server);
+    await issued(1_000);
+    await bench.admin(server).restore(KEY, 0, dump, 'REPLACE');
+    await until('the holder to notice', () => holder.saw('lease-lost'));
+    await successor(server);
+  }
+
   const ways = [
     ['by FLUSHALL', flushed],
     ['by a restart with an old snapshot', oldSnapshot],
     ['by a failover to a replica that was late', lateReplica],
+    ['by a key that is restored', restoredKey],
   ] as const;
 
   it.each(ways)('%s repeat no ID', async (_, lose) => {
@@ -147,7 +161,7 @@ describe('Worker ids of a Redis that loses its memory under processes that issue
   });
 
   it.each(ways)('%s would repeat IDs if no process noticed', async (_, lose) => {
-    await untilRepeated(IS_NEW, 'local isNew = false', lose);
+    await untilRepeated(IS_JUDGED, `isNew = false\n${IS_JUDGED}`, lose);
   });
 
   it.each([

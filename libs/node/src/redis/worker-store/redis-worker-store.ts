@@ -13,7 +13,17 @@ import {
   ClockSkewError,
   FormerPrimaryError,
 } from '@raindrop/core';
-import { FENCE_FAILOVERS_MS, FENCE_LEAP, fenceMs, judgeFence, latestTimes, wallClock } from '@raindrop/core/internal';
+import {
+  FENCE_FAILOVERS_MS,
+  FENCE_LEAP,
+  fenceMs,
+  grantOf,
+  judgeFence,
+  type KnownServer,
+  latestTimes,
+  wallClock,
+  type WrittenRow,
+} from '@raindrop/core/internal';
 import { RedisConnection, type RedisTarget, RedisUnavailableError } from '../redis-connection.js';
 import { BLANK_ROW, CorruptRedisWorkerError, endOfWorkerText, readWorkerText } from './worker-text.js';
 import { type WorkerScriptName, workerScripts } from './worker-scripts.js';
@@ -77,6 +87,7 @@ export class RedisWorkerStore implements WorkerStore {
       if (!all.has(`deleted:${name}`)) rows.push(this.rowOf(name, text, 0));
       else deleted.push(...this.deletedRowOf(name, text));
     }
+    this.noteServed([...rows, ...deleted], layouts);
     return {
       nowMs,
       rows,
@@ -104,21 +115,28 @@ export class RedisWorkerStore implements WorkerStore {
     const [total, live, foreign] = counts.map(Number) as [number, number, number];
     const rows: WorkerRow[] = [];
     for (let i = 0; i < sample.length; i += 2) rows.push(this.rowOf(sample[i]!, sample[i + 1]!, lostUntilMs));
+    this.noteServed(rows, [...layouts, ...layoutsOfRows]);
     return { nowMs, rows, total, live, foreign, layouts: this.noted(layouts), layoutsOfRows };
   }
 
   async readRow(id: number): Promise<{ nowMs: number; row: WorkerRow | undefined }> {
     const { nowMs, lostUntilMs, rest } = await this.readBelieved('reading a worker', 'one', [id]);
     const [text] = rest;
-    return { nowMs, row: typeof text === 'string' ? this.rowOf(String(id), text, lostUntilMs) : undefined };
+    const row = typeof text === 'string' ? this.rowOf(String(id), text, lostUntilMs) : undefined;
+    if (row !== undefined) this.calls.noteRead(row);
+    this.noteServed(row === undefined ? [] : [row]);
+    return { nowMs, row };
   }
 
   async write(write: WorkerWrite): Promise<boolean> {
     const { id, expected, token, layout, leaseMs } = write;
+    this.calls.noteSent(write);
     const was = [id, expected.version, expected.token];
     const will = [expected.version + 1, `${token}\n${layout}`, leaseMs, endOfWorkerText(write)];
-    const { rest } = await this.calls.run('writing a worker', 'write', [this.marker, ...was, ...will]);
-    return rest[0] === '1';
+    const { marker, rest } = await this.calls.run('writing a worker', 'write', [this.marker, ...was, ...will]);
+    const isWritten = rest[0] === '1';
+    if (isWritten) this.calls.noteWritten(marker, write);
+    return isWritten;
   }
 
   async rememberLayout(fingerprint: string): Promise<void> {
@@ -179,6 +197,12 @@ export class RedisWorkerStore implements WorkerStore {
     this.completed = marker;
   }
 
+  /** A row that was ever written has a code or a layout. */
+  private noteServed(rows: readonly WorkerRow[], layouts: readonly string[] = []): void {
+    const isUsed = rows.some(({ code, layout }) => code !== '' || layout !== '');
+    if (isUsed || layouts.length > 0) this.calls.noteServed();
+  }
+
   private noted(layouts: string[]): string[] {
     for (const each of layouts) this.layouts.add(each);
     return layouts;
@@ -230,6 +254,27 @@ export const LEAST_REACH_MS = 185_000;
 
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
+/** What a process knows of the server whose marker it has seen last: see failover-guard.ts. */
+interface KnownMemory extends Required<Pick<KnownServer, 'seenAtMs' | 'grantedMs' | 'written'>> {
+  /** '' before the first answer. A server with an earlier marker was replaced. */
+  readonly marker: string;
+  /** Whether IDs were issued on the rows, as this process has seen. Before that a Redis may be made anew by hand. */
+  readonly hasServed: boolean;
+}
+
+const NOTHING_KNOWN: KnownMemory = {
+  marker: '',
+  seenAtMs: 0,
+  grantedMs: 0,
+  hasServed: false,
+  written: { id: 0, version: 0 },
+};
+
+/** The server's part of a marker. */
+function termOf(marker: string): string {
+  return marker.slice(0, marker.indexOf(':') + 1);
+}
+
 /** The answer of a script, and the memory that it is from. */
 interface WorkerAnswer {
   /** Changes with every loss of Redis' memory. */
@@ -247,8 +292,8 @@ class RedisWorkerCalls {
   private warnedOf: string | undefined;
   /** The longest reach that Redis ever told. A Redis that has forgotten it is told. */
   private reachMs: number;
-  /** The marker of the last answer. A server with an earlier marker was replaced. */
-  private marker = '';
+  /** The marker of the last answer, and what this process knows of the server that had it. */
+  private known: KnownMemory = NOTHING_KNOWN;
 
   constructor(private readonly options: RedisWorkerCallsOptions) {
     this.reachMs = options.reachMs;
@@ -266,12 +311,43 @@ class RedisWorkerCalls {
   ): Promise<WorkerAnswer> {
     const [marker, lostUntil, now, reach, ...rest] = await this.call(what, name, args);
     if (rest[0] === 'former' || rest[0] === 'skew') throw this.refusalOf(rest[0], Number(now));
-    if (name !== 'peek') this.marker = String(marker);
+    if (name !== 'peek') this.believe(String(marker), Number(now), Number(lostUntil) >= Number(now));
     this.reachMs = Math.max(this.reachMs, Number(reach));
     if (rest[0] === 'corrupt') throw new CorruptRedisWorkerError(this.options.key, String(rest[1]));
     const answer = { marker: String(marker), lostUntilMs: Number(lostUntil), nowMs: Number(now), rest };
     this.warnOf(answer);
     return answer;
+  }
+
+  /** A row was written under this marker: a Redis that shows an earlier one, or none, has lost it. */
+  noteWritten(marker: string, { id, expected }: WorkerWrite): void {
+    if (marker !== this.known.marker) return;
+    this.known = { ...this.known, written: { id, version: expected.version + 1 } };
+  }
+
+  /** A row is about to be written: its answer may be lost. */
+  noteSent(write: WorkerWrite): void {
+    this.known = { ...this.known, grantedMs: Math.max(this.known.grantedMs, grantOf(write)), hasServed: true };
+  }
+
+  /** IDs were issued on the rows of the server that has answered last. */
+  noteServed(): void {
+    this.known = { ...this.known, hasServed: true };
+  }
+
+  /** A write whose answer was lost shows in the row. */
+  noteRead({ id, version }: WrittenRow): void {
+    const { written } = this.known;
+    if (id === written.id && version > written.version) this.known = { ...this.known, written: { id, version } };
+  }
+
+  private believe(marker: string, seenAtMs: number, isBarred: boolean): void {
+    const { grantedMs, hasServed } = this.known;
+    const isSame = marker === this.known.marker;
+    const isLater = !isSame && termOf(marker) === termOf(this.known.marker);
+    // What is missing since a loss that bars still is no second loss.
+    const written = isSame || (isLater && !isBarred) ? this.known.written : NOTHING_KNOWN.written;
+    this.known = { marker, seenAtMs, grantedMs, hasServed, written };
   }
 
   /** See grantReachMs: the longest that Redis has told so far, ms. */
@@ -302,12 +378,15 @@ class RedisWorkerCalls {
   ): Promise<readonly unknown[]> {
     const { connection } = this;
     const { key, leastReachMs = LEAST_REACH_MS, maxClockSkewMs = NO_LIMIT } = this.options;
+    const { marker, seenAtMs, grantedMs, hasServed, written } = this.known;
+    const limits = [this.reachMs, leastReachMs, wallClock.now(), maxClockSkewMs];
+    const knowledge = [hasServed ? Math.max(seenAtMs, grantedMs) : 0, written.id, written.version, marker];
     try {
       const said = await connection.run(
         what,
         workerScripts[name],
         [key],
-        [[this.reachMs, leastReachMs, wallClock.now(), maxClockSkewMs, this.marker].join(' '), ...args.map(String)],
+        [[...limits, ...knowledge].join(' '), ...args.map(String)],
       );
       if (connection !== this.connection) throw new RedisUnavailableError(what, 'the call was abandoned');
       return said;

@@ -98,7 +98,7 @@ export async function initRedisWorkers(options: RedisWorkersOptions): Promise<vo
       'preparing the workers',
       workerScripts.init,
       [key],
-      [`0 0 0 ${Number.MAX_SAFE_INTEGER} `],
+      [`0 0 0 ${Number.MAX_SAFE_INTEGER} 0 0 0 `],
     );
     if (fields !== '0') throw new RedisWorkersInUseError(key, Number(fields));
   } finally {

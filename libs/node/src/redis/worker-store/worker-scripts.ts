@@ -1,24 +1,30 @@
 import { script } from '../redis-scripts.js';
 
 /**
- * Every script first judges the memory of the server that runs it. The marker `generation` is the term of the server
- * that wrote it, its `run_id` and the `master_replid` of its time as a primary, and the moment when. It is missing
- * after a flush, and of another term after a restart or a promotion: then what Redis shows may be older than what it
- * has acknowledged. No row is believed below `lostUntil` (stored as `floor`) from then on, which is past all that can
- * have been granted before: the longest reach (`grantReachMs`) that any process has asked for, also one that comes
- * later, and the least, since the longest may be lost as well.
+ * Every script first judges the server that runs it, by the rule in the core's failover-guard.ts, and as the core's
+ * `judgeServer` does: test/support/stores/failover-cases.ts has the cases of both.
  *
- * The moment in the marker is later than that of any marker that was seen before. So a primary that was replaced, and
- * lives on, has an earlier one than the caller knows, and is refused. A server whose clock the caller refuses gets no
- * marker: its moment would count for all.
+ * The record is the marker `generation`: the term of the server that wrote it, its `run_id` and the `master_replid` of its
+ * time as a primary, and the moment when, which is the failover number. It is missing after a flush, and of another term
+ * after a restart or a promotion: then what Redis shows may be older than what it has acknowledged. The core takes a
+ * server without a record for the first of all; a Redis without one may have lost all, unless initRedisWorkers() says
+ * that it has not.
  *
- * The core's `judgeServer` decides alike: test/support/stores/failover-cases.ts has the cases of both, and where they differ.
+ * After a loss no row is believed below `lostUntil` (stored as `floor`), which is past all that can have been granted
+ * before: the longest reach (`grantReachMs`) that any process has asked for, also one that comes later, and the least,
+ * since the longest may be lost as well. It is the end of a fence, too.
+ *
+ * The caller tells the marker that it has seen last (`own`), up to when it knows the server of that marker to have served
+ * or granted (`known`; 0 where it has seen no row in use), and the row that it has written last under it.
+ *
+ * A server whose clock the caller refuses gets no marker: its moment would count for all.
  *
  * Numbers are kept as decimal texts. All are below 2^53, which Lua's doubles hold, and printed with every digit.
  */
 const JUDGE = String.raw`
 local key = KEYS[1]
-local ownReach, leastReach, wall, maxSkew, own = string.match(ARGV[1], '^(%d+) (%d+) (%d+) (%d+) (.*)$')
+local ownReach, leastReach, wall, maxSkew, known, rowId, rowVersion, own =
+  string.match(ARGV[1], '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (.*)$')
 local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
 local replication = redis.call('INFO', 'replication')
 local replid = string.match(replication, 'master_replid:(%w+)')
@@ -35,17 +41,42 @@ end
 local function markerOf(moment) return term .. digits(math.floor(moment / 1000000)) .. '.' .. digits(moment % 1000000) end
 local meta = redis.call('HMGET', key, 'generation', 'floor', 'lostAt', 'reach')
 local marker, lostUntil, lostAt = meta[1] or '', tonumber(meta[2] or 0), tonumber(meta[3] or 0)
-local isNew = string.sub(marker, 1, #term) ~= term
+local isRecorded = string.sub(marker, 1, #term) == term
+local isNew = not isRecorded
+local isSame, recorded, believed = string.sub(own, 1, #term) == term, momentOf(marker), momentOf(own)
+local isFormer = not isNew and not isSame and recorded < believed
+local isBehind, judgesRow = false, isSame
+if own ~= '' and own ~= marker and not isFormer then
+  -- Its memory went back; two servers were recorded side by side; or no bar covers what the caller knows.
+  local bar = lostAt > 0 and math.max(lostUntil, lostAt + tonumber(ownReach)) or lostUntil
+  -- A time that no loss recorded now would reach is of a clock that was ahead: then it is enough that a bar is there.
+  local longest = math.max(tonumber(ownReach), tonumber(meta[4] or 0))
+  local least = tonumber(known) > now + longest and now or tonumber(known)
+  isNew = isNew or recorded <= believed or bar < least
+  isBehind = tonumber(known) > now + longest
+  judgesRow = isSame and bar < now
+end
+local isOfRow = false
+if judgesRow and not isNew and tonumber(rowVersion) > 0 then
+  -- A row that is there, and shows no version, tells nothing.
+  local row = redis.call('HGET', key, rowId)
+  local version = row and (string.match(row, '^(%d+)\n') or rowVersion)
+  isOfRow = not version or tonumber(version) < tonumber(rowVersion)
+  isNew = isOfRow
+end
 local knownReach = tonumber(meta[4] or 0)
 local reach = math.max(tonumber(ownReach), knownReach, isNew and tonumber(leastReach) or 0)
 local function answer(...) return {marker, digits(lostUntil), digits(now), digits(reach), ...} end
-local isSame = string.sub(own, 1, #term) == term
-if not isNew and not isSame and momentOf(marker) < momentOf(own) then return answer('former') end
-if isNew and math.abs(tonumber(wall) - now) > tonumber(maxSkew) then return answer('skew') end
+if isFormer then return answer('former') end
+if (isNew or isBehind) and math.abs(tonumber(wall) - now) > tonumber(maxSkew) then return answer('skew') end
 if isNew or reach > knownReach then
   if isNew then
-    local moment = tonumber(time[1]) * 1000000 + tonumber(time[2])
-    marker, lostAt = markerOf(math.max(moment, momentOf(marker) + 1, momentOf(own) + 1)), math.max(lostAt, now)
+    -- A loss that only a row tells of may be one of a former primary: its successor stays later.
+    local moment = isOfRow and 0 or tonumber(time[1]) * 1000000 + tonumber(time[2])
+    -- Two servers that were recorded with one moment never get one again.
+    local isBeside = isRecorded and not isSame and recorded == believed
+    local step = isBeside and string.match(own, '^[^:]*:') < term and 2 or 1
+    marker, lostAt = markerOf(math.max(moment, recorded + step, believed + step)), math.max(lostAt, now)
   end
   if lostAt > 0 then lostUntil = math.max(lostUntil, lostAt + reach) end
 end
@@ -242,7 +273,8 @@ return {redis.call('INFO', 'persistence'), redis.call('INFO', 'replication'), re
 /**
  * KEYS[1] is the hash that holds everything: a part of it cannot be lost, evicted or restored without the marker.
  * ARGV[1] is the longest reach that the caller knows, the least, the caller's clock, how far that may be from this
- * one's, and the last marker that it has seen. The answer begins with marker, lostUntil, time, longest reach.
+ * one's; up to when it knows of grants, the id and the version of the row that it has written last, 0 for none, and the
+ * last marker that it has seen. The answer begins with marker, lostUntil, time, longest reach.
  */
 export const workerScripts = {
   complete: script(COMPLETE),
