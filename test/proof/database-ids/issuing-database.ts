@@ -185,7 +185,7 @@ export class IssuingSession {
     await this.run('SELECT raindrop_id_close(0, false)').catch(() => undefined);
   }
 
-  /** The next call stops before that step, when the test holds this session. */
+  /** Names the step before which the next call of this connection waits, once the test has called `hold()`. */
   async stopBefore(step: Step | 'none'): Promise<void> {
     await this.run(`SELECT set_config('test.step', '${step}', false)`);
   }

@@ -439,8 +439,8 @@ export async function closeDatabaseIds(
 }
 
 /**
- * Whether the function that issues is there. Whoever may write the row may name any function in it: only those of the
- * table's owner are called.
+ * Whether the function that issues is there. An account that may UPDATE the table may name any function in the row. So a
+ * fence calls only functions of the table's owner.
  * @throws DatabaseCallError for functions of another role
  */
 async function isInstalled(run: RunStatement, dialect: Dialect, table: TableName, name: TableName): Promise<boolean> {
