@@ -15,7 +15,7 @@ const packages = {
   '^@raindrop/(core|node|typeorm)/internal$': '<rootDir>/libs/$1/src/internal.ts',
   '^@raindrop/(node)/([a-z-]+)$': '<rootDir>/libs/$1/src/$2/index.ts',
   '^@raindrop/(nestjs)/(testing)$': '<rootDir>/libs/$1/src/$2/index.ts',
-  '^@raindrop/(nestjs|orm)/([a-z-]+)$': '<rootDir>/libs/$1/src/$2.ts',
+  '^@raindrop/(cli|nestjs|orm)/([a-z-]+)$': '<rootDir>/libs/$1/src/$2.ts',
 };
 
 module.exports = { swc, packages };
