@@ -66,7 +66,7 @@ export default tseslint.config(
   {
     // Their own configuration is of the built libraries, which lint does not need.
     files: ['examples/**/*.ts'],
-    ignores: ['examples/{drizzle,mikro-orm,prisma}/**'],
+    ignores: ['examples/{better-auth,drizzle,mikro-orm,prisma}/**'],
     languageOptions: { parserOptions: { projectService: false, project: './tsconfig.json' } },
   },
   ...packages,

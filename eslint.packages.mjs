@@ -15,7 +15,7 @@ export const orms = {
     'libs/orm/src/{drizzle,kysely,mikro-orm,sequelize}.ts',
     'libs/orm/src/{drizzle,kysely,mikro-orm,sequelize}/*.ts',
     'test/orms/*/*.ts',
-    'examples/{drizzle,mikro-orm,prisma}/**/*.ts',
+    'examples/{better-auth,drizzle,mikro-orm,prisma}/**/*.ts',
   ],
   ...(process.env['RAINDROP_LINT_ORMS'] === undefined && {
     ...tseslint.configs.disableTypeChecked,

@@ -64,6 +64,12 @@ describe.each(databaseKinds)('Prisma on %s', (kind) => {
     }
   });
 
+  (kind === 'postgres' ? it : it.skip)('gives better-auth its keys, as BigInt and as String', async () => {
+    const signed = { key: 'string', digits: true, session: true, again: true, account: [true] };
+    const found = await runSuite<object>('prisma', 'better-auth', { database: database.options });
+    expect(found).toEqual({ BigInt: signed, String: signed });
+  });
+
   it('does beside what its text says, and controls show what it is without', async () => {
     const key = 'must be a field of type BigInt or String';
     const notShown = 'the client does not show its data model as those of Prisma 7 do';

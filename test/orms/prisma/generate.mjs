@@ -1,6 +1,7 @@
 /**
  * Generates the clients of the suite: each database with keys as `BigInt` and as `String`, those of PostgreSQL also with
- * `relationJoins` and with a function as the default of each key, and one by the generator that was usual before. Prisma would fetch an engine for migrations, which no
+ * `relationJoins`, with a function as the default of each key and with the tables of better-auth, and one by the generator
+ * that was usual before. Prisma would fetch an engine for migrations, which no
  * client needs: a program that does nothing takes its place.
  */
 import { spawnSync } from 'node:child_process';
@@ -19,11 +20,13 @@ model Issued {
   title String?
 }
 `;
+const auth = readFileSync(join(import.meta.dirname, 'auth.prisma'), 'utf8');
 const generated = join(import.meta.dirname, 'generated');
 
 rmSync(generated, { recursive: true, force: true });
 for (const key of ['BigInt', 'String']) {
-  const schema = template.replace(/^( +\w+ +)BigInt(?=\??( |$))/gm, `$1${key}`);
+  const withKeys = (text) => text.replace(/^( +\w+ +)BigInt(?=\??( |$))/gm, `$1${key}`);
+  const schema = withKeys(template);
   generate(`postgresql-${key}/client`, schema);
   generate(
     `postgresql-${key}/joins`,
@@ -31,6 +34,7 @@ for (const key of ['BigInt', 'String']) {
   );
   const declared = schema.replaceAll('dbgenerated()', 'dbgenerated("raindrop_id()")').replace('"client"', '"declared"');
   generate(`postgresql-${key}/declared`, declared + ISSUED);
+  generate(`postgresql-${key}/auth`, withKeys(auth));
   generate(`mysql-${key}/client`, schema.replace('"postgresql"', '"mysql"'));
   generate(`sqlite-${key}/client`, schema.replace('"postgresql"', '"sqlite"') + (key === 'BigInt' ? FORMER : ''));
 }

@@ -91,7 +91,7 @@ export const RUNS: Readonly<Record<string, CommandRun>> = {
   'npm run bench:db': { by: 'test/published/bench/bench-db.e2e-spec.ts', as: 'compare.mjs' },
   'npm run soak': { by: '.ci/nightly' },
 
-  ...['drizzle', 'mikro-orm', 'multi-tenant', 'own-store', 'prisma', 'two-data-centres']
+  ...['better-auth', 'drizzle', 'mikro-orm', 'multi-tenant', 'own-store', 'prisma', 'two-data-centres']
     .map(example)
     .reduce((all, each) => ({ ...all, ...each })),
   'examples/own-store: npm run test': { by: 'test/product/examples/own-store.e2e-spec.ts', as: "'npm', ['test']" },

@@ -71,7 +71,7 @@ export const SHELL_RULES: readonly ShellRule[] = [
     commands: /./,
     place: guide('test/published/docs/getting-started-guide.int-spec.ts'),
   },
-  ...['drizzle', 'mikro-orm', 'multi-tenant', 'own-store', 'prisma', 'two-data-centres'].map((name) => ({
+  ...['better-auth', 'drizzle', 'mikro-orm', 'multi-tenant', 'own-store', 'prisma', 'two-data-centres'].map((name) => ({
     documents: new RegExp(`^examples/${name}/`),
     commands: /^\(cd \.\.\/\.\. && npm ci && npm run build:(libs|orm)\)$|^(\w+=\S+ )*npm start$|^curl /,
     place: guide(`test/product/examples/${name}.e2e-spec.ts`),
