@@ -300,6 +300,27 @@ describe('the installation of a function that makes IDs', () => {
     }
   });
 
+  it('runs nothing of a stranger who has taken its names', async () => {
+    const role = `raindrop_squatter_${process.pid}`;
+    const about = /-- (Raindrop: makes [^\n]*)/.exec(databaseIdSql(SMALL))![1]!;
+    await database.run(`CREATE ROLE ${role}; CREATE SEQUENCE runs; GRANT USAGE ON SEQUENCE runs TO ${role};
+      GRANT CREATE ON SCHEMA public TO ${role}; SET ROLE ${role};
+      CREATE FUNCTION mine() RETURNS bigint LANGUAGE sql AS $$ SELECT nextval('public.runs') $$;
+      CREATE VIEW raindrop_id_position AS SELECT public.mine() AS last_value;
+      CREATE SEQUENCE raindrop_id_tick;
+      CREATE FUNCTION raindrop_id_open(seen bigint) RETURNS bigint LANGUAGE sql AS $$ SELECT 1::bigint
+      -- ${about}
+      $$; RESET ROLE`);
+    try {
+      expect(await refusal()).toMatch(
+        /^RD002 functions or sequences with the name public.raindrop_id belong to another/,
+      );
+      expect(await database.run(`SELECT pg_sequence_last_value('runs') AS runs`)).toEqual([{ runs: null }]);
+    } finally {
+      await database.run(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`);
+    }
+  });
+
   it('is fenced by no function of another role, whatever the row names', async () => {
     const role = `raindrop_thief_${process.pid}`;
     await database.install();

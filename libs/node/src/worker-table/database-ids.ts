@@ -99,6 +99,10 @@ export function installSql(ids: DatabaseIds): string {
   const about = literal(`Raindrop: makes the IDs of worker ${workerId}, layout ${layout.fingerprint}`);
   const giveOther = literal('Give another worker id: --worker.');
   const refuse = (message: string, hint: string): string => raise(NOT_IN_ORDER, message, hint);
+  const refuseStrangers = `IF EXISTS (SELECT FROM pg_proc WHERE pronamespace = to_regnamespace(quote_ident(home)) AND proname IN (${functions}) AND pg_get_userbyid(proowner) <> current_user)
+      OR EXISTS (SELECT FROM pg_class WHERE oid IN (to_regclass(${position}), to_regclass(${tick})) AND (relkind <> 'S' OR pg_get_userbyid(relowner) <> current_user)) THEN
+    ${refuse(`'functions or sequences with the name ' || name || ' belong to another role than ' || current_user || ', or are no sequences'`, literal('Run it as that role, or drop them first.'))}
+  END IF;`;
   // A row that another layout has had tells by its later odometer how far that one has come.
   const isSame = `own.layout IN ('', ${fingerprint})`;
   const later = 'greatest(own.odo0_ms, own.odo1_ms)';
@@ -132,6 +136,8 @@ BEGIN
   -- A lost commit of this transaction would give the worker id to a process.
   IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
   name := home || ${literal(`.${name.name}`)};
+  -- Before a sequence is read: in its place a stranger's view would run what it names, with the rights of this session.
+  ${refuseStrangers}
   EXECUTE format('SELECT count(*) = 1 FROM %s w WHERE ${isDatabaseRowOf(ids, '%L')}', workers, name) INTO is_ours;
   IF NOT is_ours THEN
     EXECUTE format('INSERT INTO %s (id, heartbeat_time, version, own_version) VALUES (${workerId}, %L, 1, 1) ON CONFLICT (id) DO NOTHING', workers, ${postgresDialect.unusedTime});
@@ -215,11 +221,8 @@ ${createFunction(object, '', issueFunction(ids))}
 ${createFunction(object, '_open', openFunction(ids, about))}
 ${createFunction(object, '_close', closeFunction(ids))}
   EXECUTE format('COMMENT ON FUNCTION %s() IS %L', ${object('')}, ${about});
-  -- A stranger's function would go on with the stranger's text, and with the rights of each who calls it.
-  IF EXISTS (SELECT FROM pg_proc WHERE pronamespace = to_regnamespace(quote_ident(home)) AND proname IN (${functions}) AND pg_get_userbyid(proowner) <> current_user)
-      OR EXISTS (SELECT FROM pg_class WHERE oid IN (to_regclass(${position}), to_regclass(${tick})) AND pg_get_userbyid(relowner) <> current_user) THEN
-    ${refuse(`'functions or sequences with the name ' || name || ' belong to another role than ' || current_user`, literal('Run it as that role, or drop them first.'))}
-  END IF;
+  -- Of one that came meanwhile: it would go on with the stranger's text, and with the rights of each who calls it.
+  ${refuseStrangers}
   EXECUTE format('REVOKE ALL ON FUNCTION %s(bigint) FROM PUBLIC', ${object('_open')});
   EXECUTE format('GRANT EXECUTE ON FUNCTION %s(bigint, boolean) TO PUBLIC', ${object('_close')});
 ${grantTo.map((role) => grant(object, role)).join('\n')}
