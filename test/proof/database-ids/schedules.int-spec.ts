@@ -223,3 +223,40 @@ describe('a fence of IDs that PostgreSQL makes', () => {
     expect(second).toBe(first);
   });
 });
+
+describe('sequences of IDs that PostgreSQL makes, altered in a tick that is open', () => {
+  const NOON = '2026-03-01 12:00:00Z';
+  const back = 'ALTER SEQUENCE raindrop_id_position INCREMENT BY -1';
+
+  /** A session has seen the open tick, and draws after the counter was altered. Another one begins after that. */
+  async function drawnAfter(alter: string, installation: Installation): Promise<{ before: Answer[]; after: Answer[] }> {
+    const database = await IssuingDatabase.open({ stoppedAt: NOON, ...installation });
+    try {
+      const [first, held, later] = await Promise.all([database.session(), database.session(), database.session()]);
+      const before = await first.draw(4);
+      await database.hold(held);
+      await held.stopBefore('draw');
+      const drawing = held.draw();
+      await until('the session to stop', () => database.isHeld(held));
+      await database.run(alter);
+      await database.letGo(held);
+      return { before, after: [...(await drawing), ...(await later.draw())] };
+    } finally {
+      await database.close();
+    }
+  }
+
+  it.each([back, 'ALTER SEQUENCE raindrop_id_position RESTART'])('give no ID after %s', async (alter) => {
+    const { before, after } = await drawnAfter(alter, {});
+
+    expect(before).toHaveLength(4);
+    expect(after).toEqual(['RD002', 'RD002']);
+  });
+
+  it('give one twice where the files are not looked at after the draw', async () => {
+    const broken = (sql: string): string => replaced(sql, /IF \(pg_catalog.concat_ws[^;]*?THEN/, 'IF false THEN');
+    const { before, after } = await drawnAfter(back, { broken });
+
+    expect(before).toContain(after[0]);
+  });
+});

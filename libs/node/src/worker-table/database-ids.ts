@@ -1,5 +1,5 @@
 import type { FenceRequest, Layout } from '@raindrop/core';
-import { DATABASE_CODE, isCoarse } from '@raindrop/core/internal';
+import { DATABASE_CODE } from '@raindrop/core/internal';
 import { type Dialect, quoteTable, type RunStatement } from '../database/dialect.js';
 import { DatabaseCallError } from '../database/database-errors.js';
 import { postgresDialect } from '../database/postgres-dialect.js';
@@ -27,7 +27,8 @@ import { layoutTableOf } from './worker-table.js';
  * - **Before the first tick after an installation, a crash or a fence** the table is looked at as by a process that starts:
  *   for a fence that the installation did not see, and for layouts that were not there then.
  * - **Both sequences are the files that were installed.** ALTER SEQUENCE and a restored dump make new ones, which may have
- *   gone back, or may not be emptied by a crash: then the function has to be installed again.
+ *   gone back, or may not be emptied by a crash: then the function has to be installed again. A call compares them after it
+ *   has drawn its place: from then on its transaction's locks keep ALTER SEQUENCE out.
  *
  * The functions belong to the owner of the worker table: they run with the owner's rights, and a fence runs what a row names.
  * Sequences know no snapshot and no rollback. The worker row does: a transaction of REPEATABLE READ locks it to see it as it
@@ -60,6 +61,9 @@ const UNLOCK = 'RD003';
 
 /** What to do about a function that is not in order, as a literal. */
 const INSTALL_AGAIN = literal('After a restore: fence, then install the function again: raindrop sql --issue.');
+
+/** What is wrong with sequences that are not the files that were installed, as a literal. */
+const ALTERED = literal('the sequences of this function were altered, or come from a dump');
 
 /** The longest suffix is `_position`. */
 const LONGEST_NAME = 63 - '_position'.length;
@@ -185,7 +189,7 @@ BEGIN
   ELSIF NOT was_installed THEN
     ${refuse(`'the sequences of ' || name || ' are gone, and with them how far worker ${workerId} has come'`, literal('Drop what is left, and install it with another worker id: --worker.'))}
   END IF;
-  files := ${filesSql(position, tick)};
+  files := ${filesSql(`to_regclass(${position})`, `to_regclass(${tick})`)};
   installer := substring(${openText} FROM ${literal(`installed_by constant text := '([0-9]+)'`)});
   accepted := CASE WHEN is_ours THEN substring(${openText} FROM ${literal(`accepted constant text := '([^']*)'`)}) ELSE coalesce(others, '') END;
   IF NOT is_ours OR coalesce(strpos(${openText}, quote_literal(files)), 0) = 0 THEN
@@ -208,7 +212,7 @@ BEGIN
     IF substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) = '00000001' THEN
       PERFORM setval(${tick}, 0);
     END IF;
-    files := ${filesSql(position, tick)};
+    files := ${filesSql(`to_regclass(${position})`, `to_regclass(${tick})`)};
     installer := pg_current_xact_id()::text;
   END IF;
   IF NOT is_ours THEN
@@ -251,7 +255,6 @@ function createFunction(object: (suffix: string) => string, suffix: string, text
     ['{installer}', 'quote_literal(installer)'],
     ['{accepted}', 'quote_literal(accepted)'],
     ['{files}', 'quote_literal(files)'],
-    ['{sequence}', `to_regclass(${object('_tick')})::oid::text`],
   ];
   const filled = values
     .filter(([mark]) => text.includes(mark))
@@ -282,16 +285,16 @@ DECLARE
   opened bigint; place bigint; now_ms bigint; began_ms bigint; waited_ms bigint := 0;
 BEGIN
   LOOP
-    -- Sequences of that name come from a dump, or were made anew.
-    IF ${sql('{tick}::pg_catalog.regclass::pg_catalog.oid', '<>', '{sequence}::pg_catalog.oid')}${isCoarse(layout) ? ` OR ${sql(filesSql('{position}', '{tick}', 'pg_catalog.'), '<>', '{files}::pg_catalog.text')}` : ''} THEN
-      ${raise(NOT_IN_ORDER, literal('the sequences of this function were altered, or come from a dump'), INSTALL_AGAIN)}
-    END IF;
     -- The open tick is read before the place is drawn: see the rule in {opener}.
     opened := pg_catalog.pg_sequence_last_value({tick}::pg_catalog.regclass);
     now_ms := pg_catalog.floor(${sql('EXTRACT(epoch FROM pg_catalog.clock_timestamp())', '*', '1000::numeric')})::bigint;
     IF opened IS NOT NULL AND NOT ${isEnded} AND NOT ${isAhead} THEN
       place := pg_catalog.nextval({position}::pg_catalog.regclass);
       IF ${sql(sql('place', '>>', bits), '=', 'opened')} THEN
+        -- From here on the transaction's locks keep ALTER SEQUENCE out.
+        IF ${sql(filesSql('{position}::pg_catalog.regclass', '{tick}::pg_catalog.regclass'), '<>', '{files}::pg_catalog.text')} THEN
+          ${raise(NOT_IN_ORDER, ALTERED, INSTALL_AGAIN)}
+        END IF;
         RETURN ${id};
       END IF;
     END IF;
@@ -343,8 +346,8 @@ BEGIN
       END IF;
       IF NOT FOUND THEN
         ${raise(NOT_IN_ORDER, literal(`the row of worker ${workerId} in {table} does not belong to this function any more`), INSTALL_AGAIN)}
-      ELSIF ${filesSql('{position}', '{tick}')} <> {files} THEN
-        ${raise(NOT_IN_ORDER, literal('the sequences of this function were altered, or come from a dump'), INSTALL_AGAIN)}
+      ELSIF ${filesSql('{position}::regclass', '{tick}::regclass')} <> {files} THEN
+        ${raise(NOT_IN_ORDER, ALTERED, INSTALL_AGAIN)}
       END IF;
       next_tick := greatest(${tickOf(layout, 'now_ms')}, CASE WHEN opened > 0 THEN opened ELSE (SELECT last_value >> ${bits} FROM {counter}) END + 1);
       IF opened IS NULL OR opened = 0 THEN
@@ -505,9 +508,9 @@ function isLiveHolder({ fingerprint }: Layout): string {
 }
 
 /** The files of two sequences, as text: ALTER SEQUENCE makes new ones. */
-function filesSql(position: string, tick: string, schema = ''): string {
-  const file = (name: string): string => `${schema}pg_relation_filenode(${schema}to_regclass(${name}))`;
-  return `${schema}concat_ws('.', ${file(position)}, ${file(tick)})`;
+function filesSql(position: string, tick: string): string {
+  const [one, other] = [position, tick].map((sequence) => `pg_catalog.pg_relation_filenode(${sequence})`);
+  return `pg_catalog.concat_ws('.', ${one}, ${other})`;
 }
 
 function grant(object: (suffix: string) => string, role: string): string {
