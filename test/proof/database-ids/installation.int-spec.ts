@@ -7,7 +7,8 @@ import {
   type SnowflakeModuleOptions,
 } from '@raindrop/node';
 import { SILENT } from '../../support/module/start-app.js';
-import { IssuingDatabase, type IssuingSession, SMALL, steered } from './issuing-database.js';
+import { until } from '../../support/until.js';
+import { type Answer, IssuingDatabase, type IssuingSession, SMALL, steered } from './issuing-database.js';
 
 const TABLE = 'soc_raindrop_worker';
 
@@ -142,6 +143,46 @@ describe('the installation of a function that makes IDs', () => {
     await session.run('COMMIT');
 
     expect(await session.draw()).toEqual(['RD002']);
+  });
+
+  describe('beside a layout of the past that comes back before the installation is committed', () => {
+    const ids = { workerId: 1_022 };
+    const here = { serviceMinWorkId: 3, serviceMaxWorkId: 3 };
+    /** Its IDs are those that SMALL has 2 s later. Its worker 511 is worker 1022 of SMALL. */
+    const former = { ...SMALL, workIdLength: 9, startTimeStamp: '2023-12-31T23:59:58Z' };
+
+    /** Its IDs, and those of the function at their time. */
+    async function issuedByBoth(broken = (sql: string) => sql): Promise<{ theirs: Answer[]; ours: Answer[] }> {
+      await (await serve({ ...former, ...here })).close();
+      const own = await until('the later layout to start', () => serve(here));
+      await session.run('BEGIN');
+      await session.run(broken(steered(databaseIdSql(SMALL, ids))));
+      await own.close();
+      const returned = await serve({ ...former, serviceMinWorkId: 511, serviceMaxWorkId: 511 });
+      const theirs = returned.nextIds(8);
+      await returned.close();
+      await session.run('COMMIT');
+      await database.stopClock(new Date(Date.UTC(2024, 0, 1) + Number(tickOf(theirs[0])) * 1_000).toISOString());
+      return { theirs, ours: await session.draw(4) };
+    }
+
+    it('makes no ID until a process with its own layout runs again', async () => {
+      const { theirs, ours } = await issuedByBoth();
+      expect(ours).toEqual(['RD002']);
+      await session.fence();
+      expect(await session.draw()).toEqual(['RD002']);
+
+      await until('its own layout to start', () => serve(here));
+      await database.stopClock(new Date(Date.now() + 10_000).toISOString());
+      const later = await session.draw(8);
+      expect(new Set([...theirs, ...later]).size).toBe(16);
+    });
+
+    it('repeats its IDs where it asks for no such process', async () => {
+      const { theirs, ours } = await issuedByBoth((sql) => sql.replace("IF accepted <> '' AND", 'IF false AND'));
+
+      expect(theirs).toContain(ours[0]);
+    });
   });
 
   it('gives a row of its own to a second function, and the same row to none', async () => {

@@ -25,7 +25,9 @@ import { layoutTableOf } from './worker-table.js';
  *   empties it. Then the counter is set past itself, and past the present + {@link AHEAD_MS} + {@link SKEW_MS}.
  * - **A fence closes the tick** (`<name>_close`, the tick becomes 0), and sets the counter past the fence's end.
  * - **Before the first tick after an installation, a crash or a fence** the table is looked at as by a process that starts:
- *   for a fence that the installation did not see, and for layouts that were not there then.
+ *   for a fence that the installation did not see, and for layouts that were not there then. Layouts of the past that the
+ *   installation saw could come back until it was committed: so before the first tick of all a process must hold a row
+ *   with this layout, as at the installation.
  * - **Both sequences are the files that were installed.** ALTER SEQUENCE and a restored dump make new ones, which may have
  *   gone back, or may not be emptied by a crash: then the function has to be installed again. A call compares them after it
  *   has drawn its place: from then on its transaction's locks keep ALTER SEQUENCE out.
@@ -119,7 +121,7 @@ DECLARE
   layouts constant pg_catalog.regclass := ${regclass(layoutTableOf(table))};
   state constant pg_catalog.regclass := ${regclass(stateTableOf(table))};
   name pg_catalog.text; own pg_catalog.record; server pg_catalog.record; is_ours boolean; was_installed boolean; now_ms bigint;
-  first_tick bigint; counted bigint; served_ms bigint; barred_ms bigint;
+  first_tick bigint; counted bigint; has_opened boolean := false; served_ms bigint; barred_ms bigint;
   others pg_catalog.text; holding pg_catalog.text; accepted pg_catalog.text; installer pg_catalog.text; files pg_catalog.text;
 BEGIN
   PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
@@ -175,9 +177,8 @@ BEGIN
       ${refuse(`'other programs wrote the rows of these workers last, with a layout that is not known: ' || holding`, literal('Install it with the option adoptForeign if they have this layout.'))}
     END IF;`
     }
-    -- A process that holds a row with this layout has started after all IDs of others: both its lanes began after them.
     EXECUTE format(${literal(conflictsSql(layout, knownLayouts('%1$s', '%2$s')))}, workers, layouts) INTO others;
-    EXECUTE format(${literal(`SELECT max(least(odo0_ms, odo1_ms)) FROM %s WHERE ${isLiveHolder(layout)}`)}, workers) INTO served_ms;
+    EXECUTE format(${literal(servedSql(layout, '%s'))}, workers) INTO served_ms;
     IF others IS NOT NULL AND served_ms IS NULL THEN
       ${refuse(`'the worker table has served other layouts: ' || others || '; no process holds a row with ${layout.fingerprint}'`, literal('Start a service with this layout, and run this again while it runs.'))}
     END IF;
@@ -197,7 +198,7 @@ BEGIN
     EXECUTE format('SELECT s.term, greatest(s.fenced_until_ms, CASE WHEN s.lost_at_ms > 0 THEN s.lost_at_ms + greatest(s.reach_ms, ${reachMs}) END) AS barred_ms FROM %s s WHERE s.id = 1', state) INTO server;
     barred_ms := greatest(server.barred_ms, CASE WHEN server.term <> '' AND server.term <> ${postgresDialect.term} THEN now_ms + ${reachMs} END);
     IF was_installed THEN
-      EXECUTE format('SELECT last_value >> ${sequenceBits(layout)} FROM %s', ${position}) INTO counted;
+      EXECUTE format('SELECT last_value >> ${sequenceBits(layout)}, is_called AND %L FROM %s', is_ours, ${position}) INTO counted, has_opened;
       EXECUTE format('DROP SEQUENCE %s, %s', ${position}, ${tick});
       first_tick := greatest(first_tick, counted + 1, ${tickOf(layout, `(now_ms + ${AHEAD_MS + SKEW_MS})`)} + 1);
     END IF;
@@ -205,8 +206,9 @@ BEGIN
     IF first_tick NOT BETWEEN 1 AND ${layout.maxTick} THEN
       ${refuse(literal(`the layout ${layout.fingerprint} has no ticks at this time`), literal('Look at the clock of the server, and at the layout: raindrop plan.'))}
     END IF;
-    -- The counter stands at the place before the first one, and not as one that was drawn: no tick was opened yet.
-    EXECUTE format('CREATE SEQUENCE %s AS bigint MINVALUE 0 START %s', ${position}, ${shiftUp(layout, 'first_tick')} - 1);
+    EXECUTE format('CREATE SEQUENCE %s AS bigint MINVALUE 0', ${position});
+    -- The place before the first one. It stands as drawn where a tick was opened: the function _open asks.
+    PERFORM setval(${position}, ${shiftUp(layout, 'first_tick')} - 1, has_opened);
     EXECUTE format('CREATE UNLOGGED SEQUENCE %s AS bigint MINVALUE 0 START 0', ${tick});
     -- On a server that was promoted an installation like this one may have been lost, with IDs that were seen.
     IF substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) = '00000001' THEN
@@ -323,7 +325,7 @@ function openFunction(ids: DatabaseIds, about: string): string {
 DECLARE
   installed_by constant text := {installer};
   accepted constant text := {accepted};
-  opened bigint; next_tick bigint; now_ms bigint; others text; wait_ms bigint := 0;
+  opened bigint; next_tick bigint; now_ms bigint; served_ms bigint; others text; wait_ms bigint := 0;
 BEGIN
   IF pg_current_xact_id_if_assigned()::text = installed_by THEN
     ${raise(NOT_NOW, literal('the transaction that has installed this function is not committed'), literal('Commit it first: a rollback would give its worker id to a process.'))}
@@ -355,6 +357,14 @@ BEGIN
         others := coalesce((${conflictsSql(layout, heldLayouts('{table}', graceMs))}), (${conflictsSql(layout, knownLayouts('{table}', '{layouts}'), `AND layout <> ALL (string_to_array(accepted, ', '))`)}));
         IF others IS NOT NULL THEN
           ${raise(NOT_IN_ORDER, `'the worker table has served layouts that were not there when this function was installed: ' || others`, literal('Stop their processes, and drop this function: its worker id stays out of use.'))}
+        END IF;
+        IF accepted <> '' AND pg_sequence_last_value({position}::regclass) IS NULL THEN
+          -- The first tick of all. Until the installation was committed, processes of those layouts could start again.
+          served_ms := (${servedSql(layout, '{table}')});
+          IF served_ms IS NULL THEN
+            ${raise(NOT_IN_ORDER, `'the worker table has served other layouts: ' || accepted || '; no process holds a row with ${layout.fingerprint}'`, literal('Start a service with this layout, and call this again while it runs.'))}
+          END IF;
+          next_tick := greatest(next_tick, ${tickOf(layout, 'served_ms')} + 1);
         END IF;
         next_tick := greatest(next_tick, (SELECT ${tickOf(layout, 's.fenced_until_ms')} + 1 FROM {state} s WHERE s.id = 1));
       END IF;
@@ -409,7 +419,8 @@ BEGIN
   PERFORM pg_advisory_xact_lock(${LOCK_CLASS}, {position}::regclass::oid::int);
   PERFORM setval({tick}::regclass, 0);
   -- The last place before a tick that is not open: a call that still draws gets no place of the tick that it saw open.
-  PERFORM setval({position}::regclass, ${shiftUp(layout, `(${next})`)} - 1) FROM {counter};
+  -- It stands as drawn only where a tick was opened: the function _open asks.
+  PERFORM setval({position}::regclass, ${shiftUp(layout, `(${next})`)} - 1, is_called) FROM {counter};
 END $close$`;
 }
 
@@ -502,9 +513,13 @@ function heldLayouts(workers: string, graceMs: number): string {
   return `SELECT DISTINCT layout FROM ${workers} WHERE del_flag = 2 AND token <> '' AND lease_until + ${graceMs} > ${NOW_MS}`;
 }
 
-/** The condition for the rows that a process holds with this layout. */
-function isLiveHolder({ fingerprint }: Layout): string {
-  return `del_flag = 2 AND layout = ${literal(fingerprint)} AND token <> '' AND own_version = version AND lease_until > ${NOW_MS}`;
+/**
+ * How far all IDs of other layouts lie back, ms; NULL where no process holds a row with this layout. Such a process has
+ * started after all IDs of others: both its lanes began after them.
+ */
+function servedSql({ fingerprint }: Layout, workers: string): string {
+  const isLive = `del_flag = 2 AND layout = ${literal(fingerprint)} AND token <> '' AND own_version = version AND lease_until > ${NOW_MS}`;
+  return `SELECT max(least(odo0_ms, odo1_ms)) FROM ${workers} WHERE ${isLive}`;
 }
 
 /** The files of two sequences, as text: ALTER SEQUENCE makes new ones. */
