@@ -224,6 +224,40 @@ describe('a fence of IDs that PostgreSQL makes', () => {
   });
 });
 
+describe('hours of IDs that PostgreSQL makes, used up', () => {
+  /** 128 IDs in an hour. */
+  const HOURS = { startTimeStamp: '2024-01-01', timeUnit: 'hour', timeStampLength: 45, workIdLength: 10 } as const;
+
+  async function usedUp(): Promise<{ database: IssuingDatabase; session: IssuingSession; before: Answer[] }> {
+    const database = await IssuingDatabase.open({ options: HOURS, stoppedAt: '2026-03-01 12:10:00Z' });
+    const session = await database.session();
+    const before = await session.draw(128);
+    for (let call = 0; call < 300; call++) expect(await session.draw()).toEqual(['RD001']);
+    return { database, session, before };
+  }
+
+  it.each([
+    ['a fence', (database: IssuingDatabase) => database.run('SELECT raindrop_id_close(0, false)')],
+    // As a crash leaves it: see crash.int-spec.
+    [
+      'a tick that is forgotten',
+      (database: IssuingDatabase) => database.run('ALTER SEQUENCE raindrop_id_tick RESTART'),
+    ],
+  ])('go on with the next hour after 300 calls in vain, and %s', async (what, change) => {
+    const { database, session, before } = await usedUp();
+    try {
+      await change(database);
+      if (what !== 'a fence') await database.install(HOURS);
+      expect(await session.draw()).toEqual(['RD001']);
+      await database.stopClock('2026-03-01 13:00:00Z');
+      const after = await session.draw(128);
+      expect(new Set([...before, ...after]).size).toBe(256);
+    } finally {
+      await database.close();
+    }
+  });
+});
+
 describe('sequences of IDs that PostgreSQL makes, altered in a tick that is open', () => {
   const NOON = '2026-03-01 12:00:00Z';
   const back = 'ALTER SEQUENCE raindrop_id_position INCREMENT BY -1';

@@ -375,6 +375,10 @@ BEGIN
         ${raise(NOT_IN_ORDER, literal(`the layout has no IDs after tick ${layout.maxTick}`), literal('Move to a layout with a later end: raindrop plan.'))}
       END IF;
       wait_ms := greatest(${startMs(layout, 'next_tick')} - ${AHEAD_MS} - now_ms, 0);
+      IF wait_ms > 0 AND opened > 0 THEN
+        -- Calls have drawn past the end of the open tick, in vain: a fence or a crash would go on after all that.
+        PERFORM setval({position}::regclass, ${shiftUp(layout, '(opened + 1)')} - 1) FROM {counter} WHERE last_value >> ${bits} > opened;
+      END IF;
       IF opened IS NULL THEN
         -- What was forgotten is made as after a fence: the tick is opened when the clock has come near it.
         PERFORM setval({position}::regclass, ${shiftUp(layout, 'next_tick')} - 1);
@@ -406,9 +410,11 @@ function closeFunction({ layout }: DatabaseIds): string {
   const after = `least(${tickOf(layout, 'until_ms')}, ${layout.maxTick}) + 1`;
   // Sessions may have issued ahead of the clock, whatever is stated.
   const stated = `greatest(${after}, ${tickOf(layout, `(${NOW_MS} + ${AHEAD_MS})`)} + 1)`;
-  const next = `CASE WHEN is_stated THEN ${stated} ELSE greatest((last_value >> ${sequenceBits(layout)}) + 1, ${after}) END`;
+  const next = `CASE WHEN is_stated THEN ${stated} ELSE greatest(CASE WHEN opened > 0 THEN opened ELSE last_value >> ${sequenceBits(layout)} END + 1, ${after}) END`;
   return `CREATE OR REPLACE FUNCTION {function}(until_ms bigint, is_stated boolean) RETURNS void LANGUAGE plpgsql VOLATILE
   SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '3s' AS $close$
+DECLARE
+  opened bigint;
 BEGIN
   -- Of the role that the session has taken on: the rights of this function are its owner's.
   IF NOT has_table_privilege(CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role') END, {workers}, 'UPDATE') THEN
@@ -417,6 +423,7 @@ BEGIN
     ${raise('invalid_parameter_value', literal('until_ms must be Unix milliseconds, and is_stated true or false'), literal('raindrop fence calls this function.'))}
   END IF;
   PERFORM pg_advisory_xact_lock(${LOCK_CLASS}, {position}::regclass::oid::int);
+  opened := pg_sequence_last_value({tick}::regclass);
   PERFORM setval({tick}::regclass, 0);
   -- The last place before a tick that is not open: a call that still draws gets no place of the tick that it saw open.
   -- It stands as drawn only where a tick was opened: the function _open asks.
