@@ -247,6 +247,43 @@ describe('the installation of a function that makes IDs', () => {
     expect(new Set([...before, ...after]).size).toBe(18);
   });
 
+  it('goes on after all that was issued ahead of the clock, when the counter was set back', async () => {
+    await database.install();
+    await database.stepClock(3_600_000);
+    const before = await session.draw(8);
+    await database.stepClock(-3_600_000);
+    await database.run('ALTER SEQUENCE raindrop_id_position RESTART');
+    await database.install();
+
+    await database.stopClock(new Date(Date.UTC(2024, 0, 1) + Number(tickOf(before[0])) * 1_000).toISOString());
+    const after = await session.draw(8);
+    expect(after).toHaveLength(8);
+    expect(new Set([...before, ...after]).size).toBe(16);
+  });
+
+  it('keeps the grants of its callers, and their rules, when its sequences are made anew', async () => {
+    const role = `raindrop_caller_${process.pid}`;
+    await database.run(`CREATE ROLE ${role}; GRANT SELECT ON SEQUENCE test_clock_offset TO ${role}`);
+    try {
+      await database.install(SMALL, { grantTo: [role] });
+      await database.run(`ALTER SEQUENCE raindrop_id_position INCREMENT 7 MAXVALUE 9223372036854775000 CACHE 5 CYCLE;
+        ALTER SEQUENCE raindrop_id_position SET UNLOGGED; ALTER SEQUENCE raindrop_id_tick SET LOGGED`);
+      await database.install();
+      await database.stepClock(6_000);
+
+      await session.run(`SET ROLE ${role}`);
+      expect(await session.draw(8)).toHaveLength(8);
+      await session.run('RESET ROLE');
+      const [found] = await database.run(`SELECT string_agg(relpersistence, '' ORDER BY relname) AS kept,
+        bool_and(seqincrement = 1 AND seqcache = 1 AND NOT seqcycle AND seqmax = 9223372036854775807) AS is_new
+        FROM pg_class JOIN pg_sequence ON seqrelid = oid WHERE relname LIKE 'raindrop_id%'`);
+      expect(found).toEqual({ kept: 'pu', is_new: true });
+    } finally {
+      await session.run('RESET ROLE');
+      await database.run(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    }
+  });
+
   it('refuses when its sequences are gone: they knew how far it has come', async () => {
     await database.install();
     await session.draw();

@@ -105,6 +105,7 @@ export function installSql(ids: DatabaseIds): string {
   const about = literal(`Raindrop: makes the IDs of worker ${workerId}, layout ${layout.fingerprint}`);
   const giveOther = literal('Give another worker id: --worker.');
   const refuse = (message: string, hint: string): string => raise(NOT_IN_ORDER, message, hint);
+  const asNew = 'AS bigint INCREMENT 1 MINVALUE 0 NO MAXVALUE START 0 CACHE 1 NO CYCLE';
   const refuseStrangers = `IF EXISTS (SELECT FROM pg_proc WHERE pronamespace = to_regnamespace(quote_ident(home)) AND proname IN (${functions}) AND pg_get_userbyid(proowner) <> current_user)
       OR EXISTS (SELECT FROM pg_class WHERE oid IN (to_regclass(${position}), to_regclass(${tick})) AND (relkind <> 'S' OR pg_get_userbyid(relowner) <> current_user)) THEN
     ${refuse(`'functions or sequences with the name ' || name || ' belong to another role than ' || current_user || ', or are no sequences'`, literal('Run it as that role, or drop them first.'))}
@@ -198,18 +199,22 @@ BEGIN
     EXECUTE format('SELECT s.term, greatest(s.fenced_until_ms, CASE WHEN s.lost_at_ms > 0 THEN s.lost_at_ms + greatest(s.reach_ms, ${reachMs}) END) AS barred_ms FROM %s s WHERE s.id = 1', state) INTO server;
     barred_ms := greatest(server.barred_ms, CASE WHEN server.term <> '' AND server.term <> ${postgresDialect.term} THEN now_ms + ${reachMs} END);
     IF was_installed THEN
-      EXECUTE format('SELECT last_value >> ${sequenceBits(layout)}, is_called AND %L FROM %s', is_ours, ${position}) INTO counted, has_opened;
-      EXECUTE format('DROP SEQUENCE %s, %s', ${position}, ${tick});
+      -- Either may have been set back. Both keep the grants of the roles that call.
+      EXECUTE format('SELECT greatest(p.last_value >> ${sequenceBits(layout)}, t.last_value), p.is_called AND %L FROM %s p, %s t', is_ours, ${position}, ${tick}) INTO counted, has_opened;
+      EXECUTE format('ALTER SEQUENCE %s SET LOGGED', ${position});
+      EXECUTE format('ALTER SEQUENCE %s SET UNLOGGED', ${tick});
+      EXECUTE format('ALTER SEQUENCE %s ${asNew} RESTART OWNED BY NONE', ${position});
+      EXECUTE format('ALTER SEQUENCE %s ${asNew} RESTART OWNED BY NONE', ${tick});
       first_tick := greatest(first_tick, counted + 1, ${tickOf(layout, `(now_ms + ${AHEAD_MS + SKEW_MS})`)} + 1);
     END IF;
     first_tick := greatest(first_tick, ${tickOf(layout, 'barred_ms')} + 1);
     IF first_tick NOT BETWEEN 1 AND ${layout.maxTick} THEN
       ${refuse(literal(`the layout ${layout.fingerprint} has no ticks at this time`), literal('Look at the clock of the server, and at the layout: raindrop plan.'))}
     END IF;
-    EXECUTE format('CREATE SEQUENCE %s AS bigint MINVALUE 0', ${position});
+    EXECUTE format('CREATE SEQUENCE IF NOT EXISTS %s ${asNew}', ${position});
+    EXECUTE format('CREATE UNLOGGED SEQUENCE IF NOT EXISTS %s ${asNew}', ${tick});
     -- The place before the first one. It stands as drawn where a tick was opened: the function _open asks.
     PERFORM setval(${position}, ${shiftUp(layout, 'first_tick')} - 1, has_opened);
-    EXECUTE format('CREATE UNLOGGED SEQUENCE %s AS bigint MINVALUE 0 START 0', ${tick});
     -- On a server that was promoted an installation like this one may have been lost, with IDs that were seen.
     IF substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) = '00000001' THEN
       PERFORM setval(${tick}, 0);
