@@ -289,7 +289,28 @@ describe('the installation of a function that makes IDs', () => {
     await session.draw();
     await database.run('DROP SEQUENCE raindrop_id_position, raindrop_id_tick');
 
-    expect(await refusal()).toContain('RD002 the sequences of public.raindrop_id are gone');
+    expect(await refusal()).toContain(
+      'RD002 the sequences of public.raindrop_id, or its function raindrop_id_open, are gone',
+    );
+  });
+
+  it('is fenced also where only the function that callers name was dropped, and installed again after the fence', async () => {
+    await database.install();
+    await session.draw();
+    await database.run('DROP FUNCTION raindrop_id()');
+    await fenceWorkers(optionsOf());
+    await database.install();
+
+    expect(await session.draw()).toEqual(['RD001']);
+  });
+
+  it('tells a transaction that began before its installation to begin anew', async () => {
+    await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+    await database.install();
+
+    expect(await session.draw()).toEqual(['RD001']);
+    await session.run('ROLLBACK');
+    expect(typeof (await session.draw())[0]).toBe('bigint');
   });
 
   it('refuses when its row was restored, in REPEATABLE READ too, until it is fenced and installed again', async () => {

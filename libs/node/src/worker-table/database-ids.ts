@@ -189,7 +189,7 @@ BEGIN
       first_tick := greatest(first_tick + 1, ${tickOf(layout, `CASE WHEN ${isSame} THEN own.odo0_ms ELSE ${later} END`)} + 1);
     END IF;
   ELSIF NOT was_installed THEN
-    ${refuse(`'the sequences of ' || name || ' are gone, and with them how far worker ${workerId} has come'`, literal('Drop what is left, and install it with another worker id: --worker.'))}
+    ${refuse(`'the sequences of ' || name || ', or its function ${name.name}_open, are gone, and with them how far worker ${workerId} has come'`, literal('Drop what is left, and install it with another worker id: --worker.'))}
   END IF;
   files := ${filesSql(`to_regclass(${position})`, `to_regclass(${tick})`)};
   installer := substring(${openText} FROM ${literal(`installed_by constant text := '([0-9]+)'`)});
@@ -330,7 +330,7 @@ function openFunction(ids: DatabaseIds, about: string): string {
 DECLARE
   installed_by constant text := {installer};
   accepted constant text := {accepted};
-  opened bigint; next_tick bigint; now_ms bigint; served_ms bigint; others text; wait_ms bigint := 0;
+  opened bigint; next_tick bigint; now_ms bigint; served_ms bigint; is_found boolean; others text; wait_ms bigint := 0;
 BEGIN
   IF pg_current_xact_id_if_assigned()::text = installed_by THEN
     ${raise(NOT_NOW, literal('the transaction that has installed this function is not committed'), literal('Commit it first: a rollback would give its worker id to a process.'))}
@@ -351,10 +351,13 @@ BEGIN
         -- The row as it is now, and not as this transaction's snapshot has it.
         PERFORM FROM {table} w WHERE ${isOurs} FOR SHARE;
       END IF;
-      IF NOT FOUND THEN
-        ${raise(NOT_IN_ORDER, literal(`the row of worker ${workerId} in {table} does not belong to this function any more`), INSTALL_AGAIN)}
-      ELSIF ${filesSql('{position}::regclass', '{tick}::regclass')} <> {files} THEN
+      is_found := FOUND;
+      IF ${filesSql('{position}::regclass', '{tick}::regclass')} <> {files} THEN
         ${raise(NOT_IN_ORDER, ALTERED, INSTALL_AGAIN)}
+      ELSIF NOT is_found AND NOT pg_visible_in_snapshot(installed_by::xid8, pg_current_snapshot()) THEN
+        ${raise(NOT_NOW, literal('this transaction began before this function was installed, and does not see its worker row'), literal('Begin a new transaction.'))}
+      ELSIF NOT is_found THEN
+        ${raise(NOT_IN_ORDER, literal(`the row of worker ${workerId} in {table} does not belong to this function any more`), INSTALL_AGAIN)}
       END IF;
       next_tick := greatest(${tickOf(layout, 'now_ms')}, CASE WHEN opened > 0 THEN opened ELSE (SELECT last_value >> ${bits} FROM {counter}) END + 1);
       IF opened IS NULL OR opened = 0 THEN
@@ -438,7 +441,7 @@ END $close$`;
 
 /**
  * Closes every function that issues for a row of the table, up to the end of the fence: the last step of a fence. A
- * function that was dropped is left out.
+ * function that was dropped, with its `_open`, is left out.
  * @throws the first refusal, after all functions were tried
  */
 export async function closeDatabaseIds(
@@ -468,7 +471,8 @@ export async function closeDatabaseIds(
 }
 
 /**
- * Whether the function that issues is there. An account that may UPDATE the table may name any function in the row. So a
+ * Whether the function can issue. Without `<name>` it can again when it is installed anew, without `<name>_open` it can until
+ * the open tick ends. An account that may UPDATE the table may name any function in the row. So a
  * fence calls only functions of the table's owner.
  * @throws DatabaseCallError for functions of another role
  */
@@ -477,7 +481,7 @@ async function isInstalled(run: RunStatement, dialect: Dialect, table: TableName
     `to_regprocedure(${literal(`${quoteTable(dialect, { ...name, name: name.name + suffix })}(${parameters})`)})`;
   const owner = `(SELECT relowner FROM pg_class WHERE oid = to_regclass(${literal(quoteTable(dialect, table))}))`;
   const { records } = await run(
-    `SELECT ${procedure('', '')} IS NOT NULL AS is_there, EXISTS (SELECT 1 FROM pg_proc ` +
+    `SELECT coalesce(${procedure('', '')}, ${procedure('_open', 'bigint')}) IS NOT NULL AS is_there, EXISTS (SELECT 1 FROM pg_proc ` +
       `WHERE oid = ${procedure('_close', 'bigint, boolean')} AND proowner = ${owner}) AS is_owners`,
   );
   const { is_there: isThere, is_owners: isOwners } = records[0] ?? {};
