@@ -34,7 +34,8 @@ export const DEFAULT_NAME = 'raindrop_id';
  *
  * The function raises `RD001` where an ID can be had later: in the transaction that has installed it, while a fence bars
  * it, and where the server's clock is behind by more than 3 s. It raises `RD002` where its worker row is gone. When all IDs
- * of a tick are used up it goes on with the next ones, up to 3 s ahead of the clock. Then it waits, for 3 s at most.
+ * of a tick are used up it goes on with the next ones, up to 3 s ahead of the clock. Then it waits from tick to tick, and
+ * raises `RD001` when it has waited for more than 3 s.
  *
  * @param options the module's own: they name layout and worker table. Without a layout it is the default one
  * @throws ConfigurationError
