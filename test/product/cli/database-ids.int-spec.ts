@@ -212,6 +212,14 @@ describe('raindrop sql --issue', () => {
     expect(await idOf('raindrop_id()')).toBeLessThan(2n ** 53n);
   });
 
+  it('is installed where the server begins transactions at another isolation level', async () => {
+    await admin.query(
+      `ALTER DATABASE "${database.options.database as string}" SET default_transaction_isolation TO serializable`,
+    );
+    expect(await json('init', '--database-ids', ...LAYOUT)).toMatchObject({ databaseIds: { workerId: 7 } });
+    expect(parseId(layout, await idOf('raindrop_id()')).workerId).toBe(7);
+  });
+
   it('is refused by init before it has made a table', async () => {
     expect(await run('init', '--database-ids', '--name', 'a-b', ...LAYOUT)).toMatchObject({ code: 2, stdout: '' });
     expect(await run('workers')).toMatchObject({ stderr: expect.stringContaining('run raindrop init') as string });

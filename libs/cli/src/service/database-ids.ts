@@ -73,7 +73,11 @@ export async function installFunction({ dbConfig, lease }: ResolvedSnowflakeOpti
   const { opTimeoutMs } = lease;
   const own = new OwnDatabase(dbConfig!, { opTimeoutMs, statementTimeoutMs: 10 * opTimeoutMs });
   try {
-    await own.call((run) => run(sql));
+    await own.call(async (run) => {
+      // Servers, databases and roles may have another default, which the statement refuses.
+      await run("SET default_transaction_isolation TO 'read committed'");
+      await run(sql);
+    });
   } finally {
     await own.close();
   }

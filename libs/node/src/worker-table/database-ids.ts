@@ -134,7 +134,7 @@ BEGIN
   ELSIF home IS NULL OR to_regnamespace(quote_ident(home)) IS NULL OR home !~ '^[A-Za-z_][A-Za-z0-9_]*$' OR concat(workers, layouts) !~ '^[A-Za-z0-9_."]+$' THEN
     ${refuse(`concat('the function needs a schema that exists, and it and the worker table plain names: ', coalesce(home, '(no schema)'), ', ', workers)`, literal('Names may have letters, digits and underscores. Give one with a schema, such as public.raindrop_id.'))}
   ELSIF current_setting('transaction_isolation') <> 'read committed' THEN
-    ${refuse(literal('this must run at the isolation level READ COMMITTED'), literal('Begin with BEGIN ISOLATION LEVEL READ COMMITTED.'))}
+    ${refuse(literal('this must run at the isolation level READ COMMITTED'), literal('Begin with BEGIN ISOLATION LEVEL READ COMMITTED, or set default_transaction_isolation.'))}
   ELSIF EXISTS (SELECT FROM pg_class WHERE oid IN (workers, layouts, state) AND pg_get_userbyid(relowner) <> current_user) THEN
     ${refuse(`'the worker table, and those beside it, do not belong to ' || current_user || ': the function runs with the rights of its owner, who must be theirs'`, literal('Run it as the owner of the tables, for example by SET ROLE.'))}
   END IF;
