@@ -26,6 +26,25 @@ it.each([
   ['7.1.9', '^6.6.0 || ^7.2.0', 'unsupported'],
   ['8.0.0', '^6.6.0 || ^7.2.0', 'newer'],
   ['10.0.0', '^8.0.0 || ^11.0.0', 'unsupported'],
+  // A prerelease comes before its release, and each of its numbers counts.
+  ['7.2.0-rc.1', '^6.6.0 || ^7.2.0', 'unsupported'],
+  ['8.0.0-rc.1', '^6.6.0 || ^7.2.0', 'newer'],
+  ['1.0.0-beta.22', '^0.45.0 || ^1.0.0-rc.5', 'unsupported'],
+  ['1.0.0-rc', '^0.45.0 || ^1.0.0-rc.5', 'unsupported'],
+  ['1.0.0-rc.4', '^0.45.0 || ^1.0.0-rc.5', 'unsupported'],
+  ['1.0.0-rc.5', '^0.45.0 || ^1.0.0-rc.5', 'supported'],
+  // A word follows every number.
+  ['1.0.0-rc.5-1a2b3c4', '^0.45.0 || ^1.0.0-rc.5', 'supported'],
+  ['1.0.0-rc.10+build.1', '^0.45.0 || ^1.0.0-rc.5', 'supported'],
+  ['1.0.0', '^0.45.0 || ^1.0.0-rc.5', 'supported'],
+  ['1.4.2', '^0.45.0 || ^1.0.0-rc.5', 'supported'],
+  // As npm has it: a range takes the prereleases of the release that it names, and no others.
+  ['1.1.0-beta.1', '^0.45.0 || ^1.0.0-rc.5', 'newer'],
+  ['2.0.0-alpha.1', '^0.45.0 || ^1.0.0-rc.5', 'newer'],
+  // What follows the last release is used, whichever prerelease is supported.
+  ['0.45.9', '^0.45.0 || ^1.0.0-rc.5', 'supported'],
+  ['0.46.0', '^0.45.0 || ^1.0.0-rc.5', 'newer'],
+  ['0.44.7', '^0.45.0 || ^1.0.0-rc.5', 'unsupported'],
 ])('%s is for %s: %s', (version, supported, verdict) => {
   expect(judgeVersion(version, supported)).toBe(verdict);
 });

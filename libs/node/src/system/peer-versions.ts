@@ -49,9 +49,10 @@ export class UnsupportedVersionError extends PermanentError {
 
   constructor(name: PeerName, version: string, folder: string) {
     const supported = SUPPORTED_PEERS[name];
+    const range = isPrerelease(versionOf(version)) ? supported.split(' || ').at(-1)! : lastRelease(supported);
     super(
       `${name} ${version} (${folder}) is not supported: Raindrop supports ${supported}. ` +
-        `Run: npm install "${name}@${supported.split(' || ').at(-1)}"`,
+        `Run: npm install "${name}@${range}"`,
     );
     this.package = name;
     this.version = version;
@@ -84,28 +85,72 @@ export function requireSupported(name: PeerName, from: () => string): void {
 }
 
 /**
- * Compares a version with a range: `newer` than all that it has, `unsupported` if it is older, or between.
+ * Compares a version with a range: `newer` than the last release that it has, `unsupported` if it is older, or between.
+ * As npm has it, a prerelease comes before its release, and a range has only those of the version that it names.
  * @param supported one `^` range or several, in ascending order
  */
 export function judgeVersion(version: string, supported: string): 'supported' | 'newer' | 'unsupported' {
-  const given = numbersOf(version);
-  const least = supported.split(' || ').map(numbersOf);
-  // A range with ^ holds for a major version; below 1.0 for a minor one.
-  const lineOf = ([major, minor]: Numbers): Numbers => (major > 0 ? [major, 0, 0] : [0, minor, 0]);
-  const line = least.find((each) => compare(lineOf(each), lineOf(given)) === 0);
-  if (line !== undefined) return compare(given, line) >= 0 ? 'supported' : 'unsupported';
-  return compare(given, least.at(-1)!) > 0 ? 'newer' : 'unsupported';
+  const given = versionOf(version);
+  const line = supported
+    .split(' || ')
+    .map(versionOf)
+    .find((each) => compareNumbers(lineOf(each), lineOf(given)) === 0);
+  if (line === undefined) return compare(given, versionOf(lastRelease(supported))) > 0 ? 'newer' : 'unsupported';
+  if (compare(given, line) < 0) return 'unsupported';
+  return isPrerelease(given) && compareNumbers(given.numbers, line.numbers) !== 0 ? 'newer' : 'supported';
+}
+
+/** The last range that does not begin with a prerelease. */
+function lastRelease(supported: string): string {
+  return supported
+    .split(' || ')
+    .filter((range) => !isPrerelease(versionOf(range)))
+    .at(-1)!;
+}
+
+interface Version {
+  readonly numbers: Numbers;
+  /** What follows the hyphen: `rc` and `5` of 1.0.0-rc.5, and nothing of a release. */
+  readonly prerelease: readonly string[];
 }
 
 type Numbers = readonly [major: number, minor: number, patch: number];
 
-function numbersOf(version: string): Numbers {
-  const [, major, minor, patch] = /^\^?(\d+)\.(\d+)\.(\d+)/.exec(version) ?? [];
-  return [Number(major), Number(minor), Number(patch)];
+const VERSION = /^\^?(\d+)\.(\d+)\.(\d+)(?:-([^+]+))?/;
+
+function versionOf(text: string): Version {
+  const [, major, minor, patch, prerelease] = VERSION.exec(text) ?? [];
+  return { numbers: [Number(major), Number(minor), Number(patch)], prerelease: prerelease?.split('.') ?? [] };
 }
 
-function compare(one: Numbers, other: Numbers): number {
+function isPrerelease({ prerelease }: Version): boolean {
+  return prerelease.length > 0;
+}
+
+/** A range with ^ holds for a major version; below 1.0 for a minor one. */
+function lineOf({ numbers: [major, minor] }: Version): Numbers {
+  return major > 0 ? [major, 0, 0] : [0, minor, 0];
+}
+
+function compare(one: Version, other: Version): number {
+  const numbers = compareNumbers(one.numbers, other.numbers);
+  if (numbers !== 0) return numbers;
+  if (!isPrerelease(one) || !isPrerelease(other)) return Number(isPrerelease(other)) - Number(isPrerelease(one));
+  const at = one.prerelease.findIndex((part, index) => part !== other.prerelease[index]);
+  if (at < 0) return one.prerelease.length - other.prerelease.length;
+  return comparePart(one.prerelease[at]!, other.prerelease[at]);
+}
+
+function compareNumbers(one: Numbers, other: Numbers): number {
   return one[0] - other[0] || one[1] - other[1] || one[2] - other[2];
+}
+
+/** A number comes before a word, and no part before any. */
+function comparePart(one: string, other: string | undefined): number {
+  if (other === undefined) return 1;
+  const [isNumber, isOtherNumber] = [one, other].map((part) => /^\d+$/.test(part));
+  if (isNumber !== isOtherNumber) return isNumber === true ? -1 : 1;
+  return isNumber === true ? Number(one) - Number(other) : one < other ? -1 : 1;
 }
 
 /** Finds the package as Node does; without loading it, and although its `exports` may not have its package.json. */
