@@ -8,9 +8,10 @@
 
 import { requireSupported } from '@raindrop/node/internal';
 import { SQL } from 'drizzle-orm';
-import { MySqlInsertBase } from 'drizzle-orm/mysql-core';
-import { PgInsertBase } from 'drizzle-orm/pg-core';
-import { SQLiteInsertBase } from 'drizzle-orm/sqlite-core';
+import { MySqlInsertBase, MySqlInsertBuilder } from 'drizzle-orm/mysql-core';
+import { PgInsertBase, PgInsertBuilder } from 'drizzle-orm/pg-core';
+import { SQLiteInsertBase, SQLiteInsertBuilder } from 'drizzle-orm/sqlite-core';
+import { completeInserts } from './drizzle/inserts.js';
 import { returnIdsOfCompositeKeys } from './drizzle/returning-id.js';
 import { convertTypedValues } from './drizzle/typed-values.js';
 import { guardUpserts } from './drizzle/upserts.js';
@@ -20,6 +21,7 @@ export { InsertRefusedError, type InsertRefusal, type KeyIds, type KeyOptions } 
 export { type PrecisionOptions, type PrecisionReport, RoundedIdsError } from './precision.js';
 
 requireSupported('drizzle-orm', () => __filename);
+completeInserts({ PgInsertBuilder, MySqlInsertBuilder, SQLiteInsertBuilder });
 guardUpserts({ PgInsertBase, MySqlInsertBase, SQLiteInsertBase });
 returnIdsOfCompositeKeys(MySqlInsertBase);
 convertTypedValues(SQL);

@@ -1,11 +1,11 @@
 /** What an application exports of its database, for `raindrop doctor --app`. `APP` says which database, and how it is read. */
-import { relations } from 'drizzle-orm';
 import { mysqlTable } from 'drizzle-orm/mysql-core';
 import { drizzle as drizzleOnMysql } from 'drizzle-orm/mysql2';
 import { drizzle as drizzleOnPostgres } from 'drizzle-orm/node-postgres';
 import { pgTable } from 'drizzle-orm/pg-core';
 import pg from 'pg';
 import { exactJson, snowflake, snowflakeReference } from '@raindrop/orm/drizzle';
+import { optionsOf } from '#release';
 
 interface App {
   readonly kind: string;
@@ -21,17 +21,10 @@ export const lines = table('lines', {
   id: snowflake().primaryKey(),
   orderId: snowflakeReference('order_id').notNull(),
 });
-export const ordersOfLines = relations(lines, ({ one }) => ({
-  order: one(orders, { fields: [lines.orderId], references: [orders.id] }),
-}));
 
-const schema = { orders, lines, ordersOfLines };
+const options = optionsOf({ orders, lines } as never);
 if (isExact && kind === 'postgres') pg.types.setTypeParser(pg.types.builtins.JSON, exactJson);
 export const db =
   kind === 'postgres'
-    ? drizzleOnPostgres(url, { schema })
-    : drizzleOnMysql({
-        connection: { uri: url, supportBigNumbers: isExact },
-        schema: schema as never,
-        mode: 'default',
-      });
+    ? drizzleOnPostgres(url, options)
+    : drizzleOnMysql({ connection: { uri: url, supportBigNumbers: isExact }, ...(options as object) });

@@ -1,6 +1,6 @@
 /** Typed IDs in composite keys, on every path that reads by them. Prints how many paths were right, and stops at a wrong one. */
 import assert from 'node:assert/strict';
-import { aliasedTable, and, asc, eq, exists, gt, inArray, ne, or, relations, type SQL, sql } from 'drizzle-orm';
+import { aliasedTable, and, asc, eq, exists, gt, inArray, ne, or, type SQL, sql } from 'drizzle-orm';
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { int as mysqlInt, mysqlTable, primaryKey as mysqlKey } from 'drizzle-orm/mysql-core';
 import { integer as pgInteger, pgTable, primaryKey as pgKey } from 'drizzle-orm/pg-core';
@@ -8,6 +8,7 @@ import { integer as sqliteInteger, primaryKey as sqliteKey, sqliteTable } from '
 import pg from 'pg';
 import { openIdService } from '@raindrop/node';
 import { exactJson, snowflake, snowflakeReference } from '@raindrop/orm/drizzle';
+import { compositeRelations, optionsOfComposite } from '#release';
 import { connect, type GivenDatabase } from './shop.js';
 
 const { database } = JSON.parse(process.argv[2]!) as { readonly database: GivenDatabase };
@@ -40,21 +41,14 @@ const entries = table(
   },
   (columns) => [primaryKey({ columns: [columns.id, columns.place] as never })],
 );
-const schema = {
-  accounts,
-  entries,
-  entriesOf: relations(accounts, ({ many }) => ({ entries: many(entries) })),
-  accountOf: relations(entries, ({ one }) => ({
-    account: one(accounts, {
-      fields: [entries.tenantId, entries.accountId],
-      references: [accounts.tenantId, accounts.id],
-    }),
-  })),
-};
+export type Accounts = typeof accounts;
+export type Account = typeof accounts.$inferSelect;
+export type Entries = typeof entries;
+export type Entry = typeof entries.$inferSelect;
 
 pg.types.setTypeParser(pg.types.builtins.JSON, exactJson);
-const opened = connect(database, schema as never);
-const db = opened.db as unknown as NodePgDatabase<typeof schema>;
+const opened = connect(database, optionsOfComposite(accounts, entries));
+const db = opened.db as unknown as NodePgDatabase;
 const ids = await openIdService({ dbConfig: database.options as never });
 const id = `${accounts.id.getSQLType()} not null`;
 await opened.drive(
@@ -65,7 +59,6 @@ await opened.drive(`create table entries (id ${id}, place integer not null, tena
 
 await db.insert(accounts).values([{ uses: 1 }, { uses: 2 }]);
 const [one, two] = (await db.select().from(accounts).orderBy(asc(accounts.uses))) as [Account, Account];
-type Account = typeof accounts.$inferSelect;
 const keyOf = ({ tenantId, id: accountId }: Account) => ({ tenantId, accountId });
 await db.insert(entries).values([
   { place: 1, ...keyOf(one) },
@@ -184,13 +177,8 @@ const paths: Readonly<Record<string, () => Promise<readonly [read: unknown, expe
   'relations of db.query': async () => {
     // On MariaDB, JSON loses digits, and Drizzle of MySQL has no lateral joins.
     if (isMysql) return [[], []];
-    const found = await db.query.accounts.findMany({
-      where: (account) => is(one, account as never),
-      with: { entries: { orderBy: asc(entries.place) } },
-    });
-    const entry = await db.query.entries.findFirst({ where: eq(entries.id, third!.id), with: { account: true } });
     return [
-      [found, entry],
+      await compositeRelations(db, { accounts, entries }, one, third!),
       [[{ ...one, entries: [first, second] }], { ...third, account: two }],
     ];
   },

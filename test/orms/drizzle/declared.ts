@@ -7,7 +7,9 @@ import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { getTableConfig as mysqlConfig, mysqlTable } from 'drizzle-orm/mysql-core';
 import { drizzle as drizzleOnPostgres } from 'drizzle-orm/node-postgres';
 import { getTableConfig as pgConfig, index, pgSchema, pgTable, pgTableCreator, pgView } from 'drizzle-orm/pg-core';
+import * as pgCore from 'drizzle-orm/pg-core';
 import { singlestoreTable } from 'drizzle-orm/singlestore-core';
+import * as sqliteCore from 'drizzle-orm/sqlite-core';
 import {
   alias,
   type AnySQLiteColumn,
@@ -16,10 +18,10 @@ import {
   sqliteView,
 } from 'drizzle-orm/sqlite-core';
 import { text as sqliteText } from 'drizzle-orm/sqlite-core';
-import { createInsertSchema, createSelectSchema, createUpdateSchema } from 'drizzle-zod';
 import { z } from 'zod';
 import { openIdService } from '@raindrop/node';
 import { exactJson, snowflake, snowflakeReference } from '@raindrop/orm/drizzle';
+import { nullRefused, snakeCased, zod } from '#release';
 
 const customers = pgTable('customers', { id: snowflake().primaryKey() });
 const key = { id: snowflake().primaryKey() };
@@ -39,10 +41,16 @@ const tests: Readonly<Record<string, () => unknown>> = {
     );
     const { columns, foreignKeys, indexes } = pgConfig(orders);
     assert.deepEqual(
-      columns.map((each) => [each.name, each.getSQLType(), each.primary, each.notNull, each.uniqueName]),
+      columns.map((each) => [
+        each.name,
+        each.getSQLType(),
+        each.primary,
+        each.notNull,
+        each.isUnique && each.uniqueName,
+      ]),
       [
-        ['order_id', 'bigint', true, true, 'orders_order_id_unique'],
-        ['customerId', 'bigint', false, true, 'orders_customerId_unique'],
+        ['order_id', 'bigint', true, true, false],
+        ['customerId', 'bigint', false, true, false],
         ['trace', 'bigint', false, true, 'one_trace'],
       ],
     );
@@ -79,8 +87,9 @@ const tests: Readonly<Record<string, () => unknown>> = {
     assert.throws(() => places[1]!.mapToDriverValue('12abc'), { message: /^shop_orders\.id: / });
   },
   'the casing of the database is followed': () => {
-    const lines = pgTable('lines', { ...key, orderId: snowflakeReference() });
-    const db = drizzleOnPostgres('postgres://127.0.0.1:1', { casing: 'snake_case' });
+    const { makeTable, options } = snakeCased(pgTable, pgCore);
+    const lines = makeTable('lines', { ...key, orderId: snowflakeReference() });
+    const db = drizzleOnPostgres('postgres://127.0.0.1:1', options);
     assert.match(db.select().from(lines).toSQL().sql, /"order_id"/);
   },
   'options that cannot work are named with the column': () => {
@@ -149,10 +158,10 @@ const tests: Readonly<Record<string, () => unknown>> = {
       ['-7', '7', '9223372036854775807'],
     );
   },
-  'drizzle-zod refuses what is no ID once the column has its schema, as docs/drizzle.md says': () => {
+  'the schemas of zod refuse what is no ID once the column has its schema, as docs/drizzle.md says': () => {
     const lines = pgTable('lines', { id: snowflake().primaryKey(), orderId: snowflakeReference().notNull() });
     const id = z.string();
-    const insert = createInsertSchema(lines, { id: id.optional(), orderId: id });
+    const insert = zod.createInsertSchema(lines, { id: id.optional(), orderId: id });
     const line: typeof lines.$inferInsert = insert.parse({ orderId: '1' });
     assert.deepEqual(line, { orderId: '1' });
     assert.deepEqual(insert.parse({ id: '2', orderId: '1' }), { id: '2', orderId: '1' });
@@ -161,11 +170,11 @@ const tests: Readonly<Record<string, () => unknown>> = {
       assert.ok(!insert.safeParse({ orderId: none }).success);
     }
     assert.ok(!insert.safeParse({}).success);
-    const update = createUpdateSchema(lines, { id: id.optional(), orderId: id.optional() });
+    const update = zod.createUpdateSchema(lines, { id: id.optional(), orderId: id.optional() });
     assert.deepEqual(update.parse({}), {});
-    assert.ok(!createSelectSchema(lines, { id }).safeParse({ id: null, orderId: '1' }).success);
+    assert.ok(!zod.createSelectSchema(lines, { id }).safeParse({ id: null, orderId: '1' }).success);
     // Without it, a value of any type passes.
-    assert.deepEqual(createInsertSchema(lines).parse({ id: null, orderId: 2 }), { id: null, orderId: 2 });
+    assert.deepEqual(zod.createInsertSchema(lines).parse({ id: null, orderId: 2 }), { id: null, orderId: 2 });
   },
   'the service is looked up when a row is inserted': async () => {
     const orders = sqliteTable('orders', { id: snowflake().primaryKey(), customer: sqliteText() });
@@ -221,7 +230,8 @@ const tests: Readonly<Record<string, () => unknown>> = {
       .insert(orders)
       .values({ id: sql.placeholder('id') })
       .prepare();
-    for (const none of [null, undefined, {}]) assert.throws(() => given.run({ id: none }), { errorCode: 'INVALID_ID' });
+    for (const none of [undefined, {}]) assert.throws(() => given.run({ id: none }), { errorCode: 'INVALID_ID' });
+    assert.throws(() => given.run({ id: null }), nullRefused);
     const reference = db
       .insert(orders)
       .values({ replaces: sql.placeholder('replaces') })
@@ -235,13 +245,15 @@ const tests: Readonly<Record<string, () => unknown>> = {
       ...(require('drizzle-orm') as { sql: typeof sql }),
       ...(require('drizzle-orm/better-sqlite3') as { drizzle: typeof drizzle }),
       ...(require('drizzle-orm/sqlite-core') as { sqliteTable: typeof sqliteTable; text: typeof sqliteText }),
+      core: require('drizzle-orm/sqlite-core') as object,
       ...(require('@raindrop/orm/drizzle') as { snowflake: typeof snowflake }),
     };
     assert.notEqual(commonJs.sqliteTable, sqliteTable);
-    for (const copy of [{ sql, drizzle, sqliteTable, text: sqliteText, snowflake }, commonJs]) {
+    for (const copy of [{ sql, drizzle, sqliteTable, text: sqliteText, snowflake, core: sqliteCore }, commonJs]) {
+      const { makeTable, options } = snakeCased(copy.sqliteTable, copy.core);
       const columns = { orderId: copy.snowflake().primaryKey(), email: copy.text().unique() };
-      const orders = copy.sqliteTable('orders', columns);
-      const db = copy.drizzle(':memory:', { casing: 'snake_case' });
+      const orders = makeTable('orders', columns);
+      const db = copy.drizzle(':memory:', options);
       db.run(copy.sql`create table orders (order_id text primary key not null, email text unique)`);
       const row = { orderId: '1', email: 'a' };
       const insert = (target: AnySQLiteColumn, orderId: unknown): void =>
@@ -275,7 +287,10 @@ const tests: Readonly<Record<string, () => unknown>> = {
     db.run(sql`create table orders (id text primary key not null)`);
     const prepared = db.insert(sqliteTable('orders', { id })).values({}).prepare();
     prepared.run();
-    assert.throws(() => prepared.run(), { code: 'SQLITE_CONSTRAINT_PRIMARYKEY' });
+    assert.throws(
+      () => prepared.run(),
+      (error) => inspect(error).includes('SQLITE_CONSTRAINT_PRIMARYKEY'),
+    );
   },
   'JSON keeps the digits of integers, and nothing else changes': () => {
     const json =

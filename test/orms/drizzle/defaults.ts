@@ -21,7 +21,7 @@ const undeclared = pgTable('orders', { id: snowflake({ ids }).primaryKey() });
 const plain = pgTable('plain', { id: key });
 const absent = pgTable('absent', { id: key });
 
-const { db, drive, disconnect } = connect(database, {} as never);
+const { db, drive, disconnect } = connect(database);
 await drive(`create table orders (id bigint not null primary key${defaultIn(orders.id)}, number text unique)`);
 await drive('create table plain (id bigint not null primary key)');
 

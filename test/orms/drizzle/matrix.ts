@@ -16,6 +16,7 @@ const REFUSALS = [
   ['selected fields are not the same', 'by Drizzle'],
   ['SQLite3 can only bind', 'by the driver'],
   ['invalid input syntax for type bigint', 'by the database'],
+  ["right syntax to use near '(select coalesce(json_arrayagg", 'by the database without lateral joins'],
   ['Duplicate entry', 'duplicate key'],
   ['duplicate key value', 'duplicate key'],
   ['UNIQUE constraint failed', 'duplicate key'],

@@ -42,7 +42,7 @@ async function parsing<T>(oid: number, parse: (text: string) => unknown, work: (
 const shop = await Shop.open(given.database, forms[0]!);
 const { schema } = shop;
 const plain = async (settings?: mysql.PoolOptions): Promise<unknown> => {
-  const { db, disconnect } = connect(given.database, {} as never, settings);
+  const { db, disconnect } = connect(given.database, {}, settings);
   try {
     return await found(db, schema);
   } finally {
@@ -51,7 +51,7 @@ const plain = async (settings?: mysql.PoolOptions): Promise<unknown> => {
 };
 
 results['the tables by name'] = await plain(EXACT);
-results['no tables'] = await found(connect(given.database, {} as never).db);
+results['no tables'] = await found(connect(given.database).db);
 results['with relations'] = await found(shop.db);
 if (kind === 'postgres') {
   results['with relations and exactJson'] = await parsing(114, exactJson, () => found(shop.db));
@@ -71,7 +71,7 @@ if (kind === 'postgres') {
 }
 for (const statement of given.fill) await shop.drive(statement);
 results['a key that the database fills'] = (
-  await checkPrecision(connect(given.database, {} as never).db, { schema, layout: { bits: 63 } })
+  await checkPrecision(connect(given.database).db, { schema, layout: { bits: 63 } })
 ).warnings;
 await shop.close();
 results['no service'] = await found(shop.db);

@@ -1,6 +1,7 @@
 import { aliasedTable, asc, between, eq, gt, inArray, lt, max, ne, type SQL, sql, type SQLWrapper } from 'drizzle-orm';
 import pg from 'pg';
 import { exactJson } from '@raindrop/orm/drizzle';
+import { digitsOfLines, optionsOf, withLines, withoutLines } from '#release';
 import { connect, type DatabaseKind, type Db, type Id, type Shop } from './shop.js';
 
 /** Three orders, of which the second has two lines. */
@@ -21,8 +22,8 @@ export interface ReadPath {
 const idsOf = (rows: readonly { id: unknown }[]): unknown[] => rows.map(({ id }) => id);
 
 /** What `db.query` gives with relations, in the order of the IDs. */
-async function withLines(db: Db): Promise<unknown> {
-  const found = await db.query.orders.findMany({ with: { lines: true }, orderBy: (orders) => asc(orders.number) });
+async function related(db: Db): Promise<unknown> {
+  const found = await withLines(db);
   return found.map(({ id, lines }) => [id, lines.map((line) => [line.id, line.orderId])]);
 }
 
@@ -254,7 +255,7 @@ const selects: readonly ReadPath[] = [
     name: '`select()` over mysql2 without `supportBigNumbers`',
     on: ['mariadb'],
     run: async ({ database, schema }, rows) => {
-      const { db, disconnect } = connect(database, schema, {});
+      const { db, disconnect } = connect(database, optionsOf(schema), {});
       try {
         return [idsOf(await db.select().from(schema.orders).orderBy(schema.orders.number)), rows.orders];
       } finally {
@@ -277,34 +278,21 @@ const relational: readonly ReadPath[] = [
   {
     row: 'find',
     name: '`db.query` without `with`',
-    run: async ({ db }, rows) => [
-      idsOf(await db.query.orders.findMany({ orderBy: (orders) => asc(orders.number) })),
-      rows.orders,
-    ],
+    run: async ({ db }, rows) => [idsOf(await withoutLines(db)), rows.orders],
   },
-  { row: 'relation', name: '`db.query` with `with`', run: async ({ db }, rows) => [await withLines(db), nested(rows)] },
+  { row: 'relation', name: '`db.query` with `with`', run: async ({ db }, rows) => [await related(db), nested(rows)] },
   {
     row: 'relation, with exactJson',
     name: 'the same with `pg.types.setTypeParser(114, exactJson)`',
     on: ['postgres'],
-    run: async ({ db }, rows) => [await parsing(JSON_TYPE, exactJson, () => withLines(db)), nested(rows)],
+    run: async ({ db }, rows) => [await parsing(JSON_TYPE, exactJson, () => related(db)), nested(rows)],
   },
   {
     row: 'relation, key cast to text',
     name: 'the same with the IDs as texts in `extras`',
     run: async (shop, rows) => {
-      const { db, form } = shop;
-      const found = await db.query.orders.findMany({
-        orderBy: (orders) => asc(orders.number),
-        with: {
-          lines: {
-            columns: { id: false, orderId: false },
-            extras: (lines) => ({ digits: sql<string>`cast(${lines.id} as ${text(shop)})`.as('digits') }),
-          },
-        },
-      });
-      const read = found.map(({ lines }) => lines.map(({ digits }) => form.of(digits)));
-      return [read, [[], rows.lines, []]];
+      const found = await digitsOfLines(shop.db, text(shop));
+      return [found.map((digits) => digits.map(shop.form.of)), [[], rows.lines, []]];
     },
   },
 ];

@@ -1,9 +1,9 @@
 import Sqlite from 'better-sqlite3';
-import { type Column, relations, type SQL, sql } from 'drizzle-orm';
+import { type Column, type SQL, sql } from 'drizzle-orm';
 import { drizzle as drizzleOnSqlite } from 'drizzle-orm/better-sqlite3';
 import { mysqlTable, varchar } from 'drizzle-orm/mysql-core';
 import { drizzle as drizzleOnMysql } from 'drizzle-orm/mysql2';
-import { drizzle as drizzleOnPostgres, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import { drizzle as drizzleOnPostgres } from 'drizzle-orm/node-postgres';
 import { PgDialect, pgTable, text as pgText } from 'drizzle-orm/pg-core';
 import { sqliteTable, text as sqliteText } from 'drizzle-orm/sqlite-core';
 import mysql from 'mysql2/promise';
@@ -12,6 +12,7 @@ import { typedId } from '@raindrop/core';
 import type { IdProperty } from '@raindrop/core/internal';
 import { type IdService, openIdService } from '@raindrop/node';
 import { snowflake, snowflakeReference } from '@raindrop/orm/drizzle';
+import { type Db, optionsOf } from '#release';
 
 export type DatabaseKind = 'mariadb' | 'mysql' | 'postgres' | 'sqlite';
 
@@ -58,15 +59,11 @@ function tables(kind: DatabaseKind, { key }: Form) {
       .notNull()
       .references(() => orders.id),
   });
-  const linesOfOrders = relations(orders, ({ many }) => ({ lines: many(lines) }));
-  const ordersOfLines = relations(lines, ({ one }) => ({
-    order: one(orders, { fields: [lines.orderId], references: [orders.id] }),
-  }));
-  return { orders, lines, linesOfOrders, ordersOfLines };
+  return { orders, lines };
 }
 
-type Tables = ReturnType<typeof tables>;
-export type Db = NodePgDatabase<Tables>;
+export type Tables = ReturnType<typeof tables>;
+export type { Db };
 
 /** A database with empty tables, Drizzle over it, and the service that gives the tables their IDs. */
 export class Shop {
@@ -93,7 +90,7 @@ export class Shop {
   static async open(database: GivenDatabase, form: Form, isEmpty = true): Promise<Shop> {
     const { kind } = database;
     const schema = tables(kind, form);
-    const opened = connect(database, schema);
+    const opened = connect(database, optionsOf(schema));
     const layout = form.key.as === 'number' ? { layout: 'number' as const } : {};
     const ids = await openIdService({ dbConfig: database.options as never, logger: SILENT, ...layout });
     const shop = new Shop(form, database, schema, opened.db, ids, opened.drive, opened.disconnect);
@@ -144,14 +141,17 @@ export interface Connected {
   disconnect(): unknown;
 }
 
-/** @param settings of mysql2, in place of the one that keeps digits */
-export function connect({ kind, options }: GivenDatabase, schema: Tables, settings = EXACT): Connected {
+/**
+ * @param drizzle options of `drizzle()`
+ * @param settings of mysql2, in place of the one that keeps digits
+ */
+export function connect({ kind, options }: GivenDatabase, drizzle: object = {}, settings = EXACT): Connected {
   const { host, port, username: user, password, database } = options;
   const address = { host, port: Number(port), user, password, database };
   if (kind === 'postgres') {
     const pool = new pg.Pool(address);
     return {
-      db: drizzleOnPostgres(pool, { schema }),
+      db: drizzleOnPostgres({ client: pool, ...drizzle }) as unknown as Db,
       drive: (statement, parameters) => pool.query(statement, parameters),
       disconnect: () => pool.end(),
     };
@@ -159,14 +159,14 @@ export function connect({ kind, options }: GivenDatabase, schema: Tables, settin
   if (kind === 'sqlite') {
     const file = new Sqlite(database);
     return {
-      db: drizzleOnSqlite(file, { schema }) as unknown as Db,
+      db: drizzleOnSqlite({ client: file, ...drizzle }) as unknown as Db,
       drive: (statement, parameters = []) => Promise.resolve().then(() => file.prepare(statement).run(...parameters)),
       disconnect: () => file.close(),
     };
   }
   const pool = mysql.createPool({ ...address, ...settings });
   return {
-    db: drizzleOnMysql(pool, { schema, mode: 'planetscale' }) as unknown as Db,
+    db: drizzleOnMysql({ client: pool, ...drizzle }) as unknown as Db,
     drive: (statement, parameters) => pool.query(statement, parameters),
     disconnect: () => pool.end(),
   };

@@ -1,6 +1,6 @@
 /** What `tsc` makes of the tables that the documents show. The compiler is the test: nothing here runs. */
 
-import { type InferInsertModel, type InferSelectModel, relations, sql } from 'drizzle-orm';
+import { type InferInsertModel, type InferSelectModel, sql } from 'drizzle-orm';
 import { drizzle as drizzleOnSqlite } from 'drizzle-orm/better-sqlite3';
 import { drizzle as drizzleOnMysql } from 'drizzle-orm/mysql2';
 import { mysqlTable, varchar } from 'drizzle-orm/mysql-core';
@@ -8,11 +8,12 @@ import { drizzle as drizzleOnPostgres } from 'drizzle-orm/node-postgres';
 import { type AnyPgColumn, bigint, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { sqliteTable, text as sqliteText } from 'drizzle-orm/sqlite-core';
 import { snowflake, snowflakeReference } from '@raindrop/orm/drizzle';
+import { type ColumnName, optionsOfTypes } from '#release';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 declare function same<A, B>(isSame: Same<A, B>): void;
 
-const orders = pgTable('orders', { id: snowflake().primaryKey(), customer: text().notNull() });
+export const orders = pgTable('orders', { id: snowflake().primaryKey(), customer: text().notNull() });
 same<InferSelectModel<typeof orders>, { id: string; customer: string }>(true);
 same<InferInsertModel<typeof orders>, { id?: string | undefined; customer: string }>(true);
 
@@ -20,14 +21,14 @@ export const bigints = pgTable('orders', { id: snowflake({ as: 'bigint' }).prima
 same<typeof bigints.$inferSelect, { id: bigint }>(true);
 export const numbers = pgTable('orders', { id: snowflake('order_id', { as: 'number' }).primaryKey() });
 same<typeof numbers.$inferSelect, { id: number }>(true);
-same<typeof numbers.id._.name, 'order_id'>(true);
+same<typeof numbers.id._.name, ColumnName<'order_id'>>(true);
 export const typed = pgTable('orders', { id: snowflake({ prefix: 'order' }).primaryKey() });
 same<typeof typed.$inferSelect, { id: `order_${string}` }>(true);
 type OrderId = string & { readonly brand: 'OrderId' };
 export const branded = pgTable('orders', { id: snowflake().$type<OrderId>().primaryKey() });
 same<typeof branded.$inferSelect, { id: OrderId }>(true);
 
-const lines = pgTable(
+export const lines = pgTable(
   'lines',
   {
     id: snowflake().primaryKey(),
@@ -45,13 +46,8 @@ same<
   { orderId: string; id?: string | undefined; replaces?: string | null | undefined; oldId?: bigint | null | undefined }
 >(true);
 
-const ofOrder = relations(orders, ({ many }) => ({ lines: many(lines) }));
-const ofLine = relations(lines, ({ one }) => ({
-  order: one(orders, { fields: [lines.orderId], references: [orders.id] }),
-}));
-
 export async function onPostgres(): Promise<void> {
-  const db = drizzleOnPostgres('postgres://localhost', { schema: { orders, lines, ofOrder, ofLine } });
+  const db = drizzleOnPostgres('postgres://localhost', optionsOfTypes(orders, lines));
   (await db.insert(orders).values({ customer: 'Ada' }).returning()) satisfies { id: string; customer: string }[];
   const found = await db.query.orders.findFirst({ with: { lines: true } });
   found?.lines[0]?.orderId satisfies string | undefined;

@@ -7,11 +7,14 @@ interface Order {
   readonly customer: string;
 }
 
-describe('The example "drizzle"', () => {
+describe.each([
+  ['0.45', 'drizzle'],
+  ['1.0', 'drizzle-1'],
+])('The example "drizzle" with Drizzle %s', (_, orm) => {
   let example: BuiltExample;
 
   beforeAll(async () => {
-    example = await BuiltExample.build('drizzle', 'drizzle');
+    example = await BuiltExample.build('drizzle', orm);
   });
 
   afterEach(() => example.stopAll());

@@ -10,6 +10,7 @@ const TOOLS = [
   'libs/orm/types',
   'test/product/multi-process/nest-cli',
   'test/orms/drizzle',
+  'test/orms/drizzle-1',
   'test/orms/kysely',
   'test/orms/mikro-orm',
   'test/orms/mikro-orm-6',

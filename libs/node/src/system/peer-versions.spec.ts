@@ -77,6 +77,14 @@ describe('an installed package', () => {
     expect(() => requireSupported('kysely', from)).toThrow(refused);
   });
 
+  it.each([
+    ['0.40.1', '^0.45.0'],
+    ['1.0.0-beta.2', '^1.0.0-rc.5'],
+  ])('of the version %s is told the release, or the later prerelease of its own: %s', (version, range) => {
+    const { message } = new UnsupportedVersionError('drizzle-orm', version, folder);
+    expect(message).toContain(`Run: npm install "drizzle-orm@${range}"`);
+  });
+
   it('is warned of when it is newer than what was tested, and used', () => {
     const warned = jest.spyOn(process, 'emitWarning').mockReturnValue();
     install('0.30.1');

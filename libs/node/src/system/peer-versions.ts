@@ -22,7 +22,7 @@ export const SUPPORTED_PEERS = {
   'better-sqlite3': '^11.0.0 || ^12.0.0 || ^13.0.0',
   'class-transformer': '^0.5.1',
   'class-validator': '^0.14.0 || ^0.15.0',
-  'drizzle-orm': '^0.41.0 || ^0.42.0 || ^0.43.0 || ^0.44.0 || ^0.45.0',
+  'drizzle-orm': '^0.41.0 || ^0.42.0 || ^0.43.0 || ^0.44.0 || ^0.45.0 || ^1.0.0-rc.5',
   graphql: '^16.0.0 || ^17.0.0',
   ioredis: '^5.0.0',
   kysely: '^0.28.0 || ^0.29.0',

@@ -1,7 +1,7 @@
 /** A column of Drizzle's tables that gets IDs, or refers to one that does. */
 
 import { inspect } from 'node:util';
-import { type Column, entityKind, getTableName, is, sql, type Table } from 'drizzle-orm';
+import { type Column, entityKind, getTableName, is, type SQL, sql, type Table } from 'drizzle-orm';
 import { customType as mysqlType, MySqlTable } from 'drizzle-orm/mysql-core';
 import { customType as pgType, PgTable } from 'drizzle-orm/pg-core';
 import { customType as sqliteType, SQLiteTable } from 'drizzle-orm/sqlite-core';
@@ -68,9 +68,10 @@ export interface IdColumn<Name extends string, Id> {
     driverParam: IdValue;
     notNull: boolean;
     hasDefault: boolean;
-    enumValues: undefined;
-    identity: unknown;
-    generated: unknown;
+    // Drizzle 1.0 takes no undefined for these two with `exactOptionalPropertyTypes`. An identity by default may be given too.
+    enumValues: string[];
+    identity: 'byDefault';
+    generated: undefined;
     dialect: never;
   };
   /** Makes the column the primary key. */
@@ -103,6 +104,9 @@ interface ReferenceActions {
 
 type ReferenceAction = 'cascade' | 'restrict' | 'no action' | 'set null' | 'set default';
 
+/** Makes the name of a column from the name of its property. */
+type Casing = (key: string) => string;
+
 /** The methods of a column that Drizzle calls while it makes a table. Its declarations omit most of them. */
 interface DrizzleBuilder {
   primaryKey(): unknown;
@@ -111,7 +115,7 @@ interface DrizzleBuilder {
   references(column: unknown, actions: unknown): unknown;
   $defaultFn(make: () => unknown): unknown;
   default(value: unknown): unknown;
-  setName(name: string): void;
+  setName(key: string, casing?: Casing): void;
   build(table: Table): unknown;
   buildForeignKeys(column: unknown, table: Table): unknown[];
   buildExtraConfigColumn(table: Table): unknown;
@@ -127,6 +131,8 @@ class SnowflakeColumn {
   private readonly calls: ((builder: DrizzleBuilder) => unknown)[] = [];
   /** The property in the table, which Drizzle tells before it builds the column. */
   private key = '';
+  /** How Drizzle 1.0 makes the column's name of the property, in tables of `snakeCase`. */
+  private casing: Casing | undefined;
 
   constructor(
     private readonly isGenerated: boolean,
@@ -158,8 +164,9 @@ class SnowflakeColumn {
     return this;
   }
 
-  setName(key: string): void {
+  setName(key: string, casing?: Casing): void {
     this.key = key;
+    this.casing = casing;
   }
 
   build(table: Table): unknown {
@@ -197,8 +204,9 @@ class SnowflakeColumn {
       dataType: () => dialect.dataType(this.options.as),
       toDriver: ids === undefined ? bindReference : (value) => ids.bind(value),
       fromDriver: (value) => readId(keys, value),
+      forJsonSelect: (identifier, ofDrizzle) => dialect.inJson?.(identifier, ofDrizzle) ?? identifier,
     })(this.name);
-    builder.setName(this.key);
+    builder.setName(this.key, this.casing);
     if (ids !== undefined) {
       builder.$defaultFn(() => ids.make());
       const inDatabase = keys.defaultOn(dialect.database);
@@ -218,6 +226,8 @@ type CustomType = (mapping: {
   dataType(): string;
   toDriver(value: unknown): unknown;
   fromDriver(value: unknown): unknown;
+  /** How a relation selects the column. Drizzle 0.45 does not ask: there a relation is read as JSON, which rounds IDs. */
+  forJsonSelect(column: SQL, ofDrizzle: typeof sql): SQL;
 }) => (name: string) => DrizzleBuilder;
 
 /** The parts of a table's column in one database. */
@@ -227,6 +237,8 @@ interface Dialect {
   readonly customType: unknown;
   readonly Ids: new (keys: Keys) => GeneratedIds;
   dataType(as?: IdProperty): string;
+  /** The ID as a text, which keeps its digits in JSON; undefined where the column is a text, or holds exact numbers. */
+  inJson?(column: SQL, ofDrizzle: typeof sql): SQL;
 }
 
 /** The IDs of a column that is filled. */
@@ -322,8 +334,22 @@ const UNFILLED =
   'values({ id: ids.nextString() }).';
 
 const DIALECTS: readonly Dialect[] = [
-  { database: 'postgres', table: PgTable, customType: pgType, dataType: () => 'bigint', Ids: IdsAtExecution },
-  { database: 'mysql', table: MySqlTable, customType: mysqlType, dataType: () => 'bigint', Ids: IdsForOneExecution },
+  {
+    database: 'postgres',
+    table: PgTable,
+    customType: pgType,
+    dataType: () => 'bigint',
+    Ids: IdsAtExecution,
+    inJson: (column, ofDrizzle) => ofDrizzle`cast(${column} as text)`,
+  },
+  {
+    database: 'mysql',
+    table: MySqlTable,
+    customType: mysqlType,
+    dataType: () => 'bigint',
+    Ids: IdsForOneExecution,
+    inJson: (column, ofDrizzle) => ofDrizzle`cast(${column} as char)`,
+  },
   {
     database: 'sqlite',
     table: SQLiteTable,

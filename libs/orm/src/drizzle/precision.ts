@@ -1,8 +1,6 @@
 /** Precision: the largest ID, sent through the application's own connection and read as columns and relations are. */
 
 import { type Column, getTableColumns, getTableName, is, sql, Table } from 'drizzle-orm';
-import { MySqlDatabase } from 'drizzle-orm/mysql-core';
-import { PgDatabase } from 'drizzle-orm/pg-core';
 import { ConfigurationError } from '@raindrop/core';
 import type { PrecisionReport } from '@raindrop/node/internal';
 import { type Database, DATABASES } from '../databases.js';
@@ -22,6 +20,7 @@ import {
   shown,
 } from '../precision.js';
 import { COLUMNS } from './column.js';
+import { databaseOf, type Dialect, inRelation, nameOf, tablesOf } from './releases.js';
 
 /** A database of Drizzle. Drizzle's own types differ between its ES and CommonJS builds, so they are not named here. */
 export interface DrizzleDatabase {
@@ -39,8 +38,8 @@ export interface DrizzlePrecisionOptions extends PrecisionOptions {
 /**
  * Sends the largest ID of the keys of these tables through the database's own connection, in one SELECT, and compares the
  * result: as a column, and as JSON if `with` can load the table. Await it at the start.
- * @returns the exact keys, and a warning for each relation by `with` on MariaDB and MySQL, which throws when it is read, and
- * for each key that the database still fills
+ * @returns the exact keys, and a warning for each key that the database still fills. With Drizzle 0.45 on MariaDB and MySQL
+ * there is one for each relation by `with` too, which throws when it is read
  * @throws RoundedIdsError if digits are lost, with the setting; NoOpenServiceError if the keys' service is not open;
  * ConfigurationError if no table has a `snowflake()`; Drizzle's error if the database does not answer
  */
@@ -48,11 +47,8 @@ export async function checkPrecision(
   db: DrizzleDatabase,
   options: DrizzlePrecisionOptions = {},
 ): Promise<PrecisionReport> {
-  const { fullSchema, schema } = db._ as { fullSchema?: object; schema?: Record<string, { relations: object }> };
-  const related = Object.values(schema ?? {}).flatMap(({ relations }) =>
-    Object.values(relations).map(({ referencedTable }: { referencedTable: Table }) => referencedTable),
-  );
-  const keys = keysIn({ ...fullSchema, ...options.schema }, related);
+  const { all, related } = tablesOf(db);
+  const keys = keysIn({ ...all, ...options.schema }, related);
   const samples = samplesOf(keys, options);
   const database = databaseOf(db);
   const raw = { mapFromDriverValue: (value: unknown): unknown => value };
@@ -60,8 +56,10 @@ export async function checkPrecision(
   for (const [index, sample] of samples.entries()) {
     const literal = literalOf(sample);
     fields[`column${index}`] = sql.raw(literal).mapWith(raw);
-    if (!sample.keys.some((key) => key.isRelated)) continue;
-    fields[`json${index}`] = sql.raw(`${DATABASES[database].jsonArray}(${literal})`).mapWith(raw);
+    const loaded = sample.keys.find((key) => key.isRelated);
+    if (loaded === undefined) continue;
+    const value = inRelation(loaded.column, sql.raw(literal), sql);
+    fields[`json${index}`] = sql`${sql.raw(DATABASES[database].jsonArray)}(${value})`.mapWith(raw);
   }
   const select = db.select.bind(db) as unknown as (fields: object) => {
     from(source: unknown): PromiseLike<readonly Record<string, unknown>[]>;
@@ -92,19 +90,15 @@ export async function checkPrecision(
 
 function placedKey({ keys, column }: SampledColumn, db: object): PlacedKey {
   const { table } = column;
-  const { dialect } = db as { readonly dialect?: { readonly casing?: { getColumnCasing(column: Column): string } } };
+  const { dialect } = db as { readonly dialect?: Dialect };
   const schema = (table as { readonly [SCHEMA]?: string })[SCHEMA];
-  const name = dialect?.casing?.getColumnCasing(column) ?? column.name;
+  const name = nameOf(column, dialect);
   const { place, databaseDefault } = keys;
   return { place, databaseDefault, schema, table: getTableName(table), column: name };
 }
 
 /** Drizzle shows the schema of a table by this symbol only. */
 const SCHEMA = Symbol.for('drizzle:Schema');
-
-function databaseOf(db: object): Database {
-  return is(db, PgDatabase) ? 'postgres' : is(db, MySqlDatabase) ? 'mysql' : 'sqlite';
-}
 
 interface SampledColumn extends SampledKey {
   readonly keys: Keys;

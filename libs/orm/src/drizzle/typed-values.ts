@@ -3,6 +3,7 @@
 import { Column, is, Param, Placeholder, SQL, StringChunk } from 'drizzle-orm';
 import { comparedColumns } from '@raindrop/node/internal';
 import { idsOf } from './column.js';
+import { methodOfParts, wordsOf } from './releases.js';
 import { type DrizzleClass, replaceMethod } from './replace-method.js';
 
 /**
@@ -11,12 +12,12 @@ import { type DrizzleClass, replaceMethod } from './replace-method.js';
  * `sql\`(${orders.tenantId}, ${orders.id}) in (${...})\``. MySQL and SQLite would compare the text, and find no row.
  */
 export function convertTypedValues(Sql: DrizzleClass): void {
-  replaceMethod<object, [chunks: readonly unknown[], config: unknown]>(
+  replaceMethod<object, [chunks: readonly unknown[], ...others: unknown[]]>(
     Sql,
-    'buildQueryFromSourceParams',
+    methodOfParts(Sql),
     (original) =>
-      function (chunks, config) {
-        return original.call(this, converted(chunks), config);
+      function (chunks, ...others) {
+        return original.call(this, converted(chunks), ...others);
       },
   );
 }
@@ -29,7 +30,7 @@ function converted(chunks: readonly unknown[]): readonly unknown[] {
   const values: number[] = [];
   const text = parts.map((part, at) => {
     // A mark of PostgreSQL's operators is no parameter.
-    if (is(part, StringChunk)) return part.value.join('').replaceAll('?', ' ');
+    if (is(part, StringChunk)) return wordsOf(part).replaceAll('?', ' ');
     if (is(part, Column)) return ` c${columns.push(part) - 1} `;
     return isValue(part) ? ` $${values.push(at)} ` : ' other ';
   });

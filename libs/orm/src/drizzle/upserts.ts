@@ -3,6 +3,7 @@
 import { Column, getTableColumns, getTableName, is, Param, SQL, StringChunk, type Table } from 'drizzle-orm';
 import { keepsKey, keyUpdateRefused } from '../upserts.js';
 import { COLUMNS } from './column.js';
+import { type Dialect, nameOf, wordsOf } from './releases.js';
 import { type DrizzleClass, replaceMethod } from './replace-method.js';
 
 /** The classes of Drizzle that build inserts. */
@@ -14,7 +15,7 @@ interface InsertClasses {
 
 interface Builder {
   readonly config: { readonly table: Table; readonly values: unknown };
-  readonly dialect: { readonly casing: { getColumnCasing(column: Column): string } };
+  readonly dialect: Dialect;
 }
 
 interface UpsertConfig {
@@ -46,7 +47,7 @@ function check({ config: { table, values }, dialect }: Builder, { set, target }:
     const ours = COLUMNS.get(column);
     const value = set[property];
     if (ours?.isGenerated !== true || value === undefined) continue;
-    const name = dialect.casing.getColumnCasing(column as Column);
+    const name = nameOf(column as Column, dialect);
     const isFoundByKey = [target].flat().some((each) => is(each, Column) && each.name === column.name);
     const rows = Array.isArray(values) ? (values as readonly Readonly<Record<string, unknown>>[]) : [];
     const given = rows.map(({ [property]: key }) => (is(key, Param) ? key.value : key));
@@ -62,6 +63,6 @@ const LEAVE_OUT =
 /** The text of a column, or of SQL without parameters. */
 function textOf(part: unknown, dialect: Builder['dialect']): string {
   if (is(part, SQL)) return part.queryChunks.map((each) => textOf(each, dialect)).join('');
-  if (is(part, StringChunk)) return part.value.join('');
-  return is(part, Column) ? `${getTableName(part.table)}.${dialect.casing.getColumnCasing(part)}` : '?';
+  if (is(part, StringChunk)) return wordsOf(part);
+  return is(part, Column) ? `${getTableName(part.table)}.${nameOf(part, dialect)}` : '?';
 }
