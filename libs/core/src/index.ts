@@ -108,6 +108,7 @@ export {
   type CodecName,
 } from './codec/codecs.js';
 export { typedId, type TypedId, type TypedIdCodec } from './codec/typed-id.js';
+export type { IdTextOptions, ParsedIdForm } from './codec/id-text.js';
 
 export {
   type FenceRequest,

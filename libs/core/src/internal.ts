@@ -48,6 +48,17 @@ export { IdForm, type IdProperty, type IdValue, readIdPrefix } from './codec/id-
 export { isCodecName } from './codec/codecs.js';
 export { requireCodec } from './codec/typed-id.js';
 export {
+  describeIdText,
+  type HeldId,
+  ID_FORMS,
+  idText,
+  type IdText,
+  type IdTextOf,
+  idTextOptions,
+  type IdTextSchema,
+  refuseLostCodec,
+} from './codec/id-text.js';
+export {
   DATABASE_CODE,
   INCLUDE_HELD,
   isHeld,

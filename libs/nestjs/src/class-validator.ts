@@ -6,9 +6,8 @@
 
 import { requireSupported } from '@raindrop/node/internal';
 import { buildMessage, ValidateBy, type ValidationOptions } from 'class-validator';
-import { type IdCodec, InvalidIdError } from '@raindrop/core';
-import { MAX_ID, OptionReader, type OptionsOf, readOptions } from '@raindrop/core/internal';
-import { idText, isSnowflakeOptions } from './http/id-text.js';
+import { idText, MAX_ID, OptionReader, type OptionsOf, readOptions } from '@raindrop/core/internal';
+import { isSnowflakeOptions } from './http/id-text-options.js';
 import { refuseStandardDecorator } from './http/legacy-decorators.js';
 import { loadClassTransformer } from './http/load-class-transformer.js';
 
@@ -40,9 +39,9 @@ export function IsSnowflake(
   validationOptions?: ValidationOptions,
 ): PropertyDecorator {
   const isBigInt = holdsBigInt(options);
-  const { codec, legal } = idText(options);
+  const { legal, read } = idText(options);
   const rule = isBigInt ? `a bigint from 0 to ${MAX_ID}` : legal;
-  const validate = (value: unknown): boolean => (isBigInt ? isId(value) : isTextOf(codec, value));
+  const validate = (value: unknown): boolean => (isBigInt ? isId(value) : read(value) !== undefined);
   const defaultMessage = buildMessage((each) => `${each}$property must be ${rule}`, validationOptions);
   const check = ValidateBy(
     { name: 'isSnowflake', constraints: [rule], validator: { validate, defaultMessage } },
@@ -68,17 +67,6 @@ function holdsBigInt(options: IsSnowflakeOptions): boolean {
 
 function isId(value: unknown): boolean {
   return typeof value === 'bigint' && value >= 0n && value <= MAX_ID;
-}
-
-function isTextOf(codec: IdCodec, value: unknown): boolean {
-  if (typeof value !== 'string') return false;
-  try {
-    codec.decode(value);
-    return true;
-  } catch (error) {
-    if (error instanceof InvalidIdError) return false;
-    throw error;
-  }
 }
 
 /**

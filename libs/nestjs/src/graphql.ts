@@ -7,8 +7,8 @@
 import { requireSupported } from '@raindrop/node/internal';
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { InvalidIdError } from '@raindrop/core';
-import { type OptionsOf, type ReadOptions, resolveOptions } from '@raindrop/core/internal';
-import { idText, type IdText, snowflakeScalarOptions } from './http/id-text.js';
+import { idText, type IdText, type OptionsOf, type ReadOptions, resolveOptions } from '@raindrop/core/internal';
+import { snowflakeScalarOptions } from './http/id-text-options.js';
 
 requireSupported('graphql', () => __filename);
 
@@ -25,9 +25,9 @@ export interface SnowflakeScalarOptions extends OptionsOf<typeof snowflakeScalar
 export function snowflakeScalar(options: SnowflakeScalarOptions = {}): GraphQLScalarType<bigint | string, string> {
   const { name, description, as, text, isDecimal } = read(options);
   const refused = (node?: ValueNode): GraphQLError =>
-    new GraphQLError(`${name} must be ${text.legal}`, { nodes: node, extensions: { code: 'INVALID_ID' } });
+    new GraphQLError(`${name} ${text.rule}`, { nodes: node, extensions: { code: 'INVALID_ID' } });
   const parse = (given: unknown, node?: ValueNode): bigint | string => {
-    const id = typeof given === 'bigint' ? legal(given, text) : decoded(given, text);
+    const id = typeof given === 'bigint' ? legal(given, text) : text.read(given);
     if (id === undefined) throw refused(node);
     if (as === 'bigint') return id;
     return as === 'decimal' ? id.toString() : text.codec.encode(id);
@@ -44,7 +44,7 @@ export function snowflakeScalar(options: SnowflakeScalarOptions = {}): GraphQLSc
     serialize: (given) => {
       // A resolver holds an ID as digits, or as the text of the codec.
       const digits = typeof given === 'string' && as !== 'text' && /^(0|[1-9]\d{0,18})$/.test(given);
-      const id = typeof given === 'bigint' || digits ? legal(BigInt(given), text) : decoded(given, text);
+      const id = typeof given === 'bigint' || digits ? legal(BigInt(given), text) : text.read(given);
       if (id === undefined)
         throw new GraphQLError(`${name} cannot be serialized from a ${typeof given} that is not an ID`);
       return text.codec.encode(id);
@@ -62,16 +62,6 @@ function read(
   const { prefix, codec } = resolved;
   const isDecimal = prefix === undefined && (codec === undefined || codec === 'decimal');
   return { ...resolved, text: idText(resolved), isDecimal };
-}
-
-function decoded(given: unknown, { codec }: IdText): bigint | undefined {
-  if (typeof given !== 'string') return undefined;
-  try {
-    return codec.decode(given);
-  } catch (error) {
-    if (error instanceof InvalidIdError) return undefined;
-    throw error;
-  }
 }
 
 function legal(id: bigint, { codec }: IdText): bigint | undefined {

@@ -13,13 +13,7 @@ export { OptionsFactoryError } from './module/options-factory.js';
 export { getIdServiceToken, InjectIdService } from './module/raindrop.tokens.js';
 export { IdService } from './id.service.js';
 export type { AppDataSource, SnowflakeTarget } from './orm/app-data-source.js';
-export {
-  ParseIdPipe,
-  type ParsedIdForm,
-  type ParsedIdParameter,
-  type ParseIdPipeOptions,
-} from './http/parse-id.pipe.js';
-export type { IdTextOptions } from './http/id-text.js';
+export { ParseIdPipe, type ParsedIdParameter, type ParseIdPipeOptions } from './http/parse-id.pipe.js';
 export { BigIntInterceptor, bigIntsToStrings } from './http/big-int.interceptor.js';
 export { RaindropExceptionFilter, raindropProblem, type RaindropProblem } from './http/raindrop-exception.filter.js';
 

@@ -6,13 +6,11 @@
 
 import { refuseNonObject, requireSupported } from '@raindrop/node/internal';
 import { ApiParam, type ApiParamOptions, ApiProperty, type ApiPropertyOptions, ApiQuery } from '@nestjs/swagger';
-import { idText, type IdTextOptions } from './http/id-text.js';
+import type { IdTextOptions } from '@raindrop/core';
+import { describeIdText, type IdTextSchema } from '@raindrop/core/internal';
 import { refuseStandardDecorator } from './http/legacy-decorators.js';
 
 requireSupported('@nestjs/swagger', () => __filename);
-
-/** The example ID; below 2^53, because every codec can write such an ID. */
-const EXAMPLE = 4_094_321_512_251_394n;
 
 /** The options of `ApiProperty`, which win over what is filled in here, and the form of the IDs. */
 export type ApiSnowflakeOptions = ApiPropertyOptions & IdTextOptions;
@@ -27,9 +25,7 @@ export type ApiSnowflakeOptions = ApiPropertyOptions & IdTextOptions;
 export function ApiSnowflake(options: ApiSnowflakeOptions = {}): PropertyDecorator {
   refuseNonObject('options', options, 'must be an object with the options');
   const { prefix, codec, isArray, ...rest } = options;
-  const text = { prefix, codec };
-  const filled = schemaOf(text, isArray === true);
-  const describe = ApiProperty({ description: snowflakeDescription(text), ...filled, ...rest });
+  const describe = ApiProperty({ ...schemaOf({ prefix, codec }, isArray === true), ...rest });
   return (target, property) => {
     refuseStandardDecorator('@ApiSnowflake()', target, property);
     describe(target, property);
@@ -74,53 +70,18 @@ function parameter(
   name: string,
   { prefix, codec, isArray = false, ...rest }: ApiSnowflakeParameterOptions,
 ): Extract<ApiParamOptions, { schema: unknown }> {
-  const text = { prefix, codec };
-  return { name, description: snowflakeDescription(text), schema: schemaOf(text, isArray), ...rest };
+  const { description, ...schema } = schemaOf({ prefix, codec }, isArray);
+  return { name, description, schema, ...rest };
 }
+
+type Items = Omit<IdTextSchema, 'description'>;
 
 /** The schema of an ID, or of a list of them, with an example. */
 function schemaOf(
   text: IdTextOptions,
   isArray: boolean,
-): SnowflakeSchema | { type: 'array'; items: Omit<SnowflakeSchema, 'example'>; example: string[] } {
-  const { example, ...schema } = snowflakeSchema(text);
-  return isArray ? { type: 'array', items: schema, example: [example] } : { ...schema, example };
-}
-
-/** The OpenAPI schema of an ID's text. */
-interface SnowflakeSchema {
-  readonly type: 'string';
-  /** For decimal texts only: an integer that JavaScript would round as a number. */
-  readonly format?: 'int64';
-  readonly pattern?: string;
-  readonly maxLength: number;
-  readonly example: string;
-}
-
-/** @throws ConfigurationError when the prefix or the codec is not legal */
-function snowflakeSchema(options: IdTextOptions): SnowflakeSchema {
-  const { codec } = idText(options);
-  const { format, pattern } = formOf(options);
-  return {
-    type: 'string',
-    ...(format && { format }),
-    ...(pattern && { pattern }),
-    maxLength: codec.width,
-    example: codec.encode(EXAMPLE),
-  };
-}
-
-function snowflakeDescription({ prefix }: IdTextOptions): string {
-  return prefix === undefined
-    ? 'A 63-bit ID, as text: a number would be rounded.'
-    : `An ID that begins with ${prefix}_.`;
-}
-
-function formOf({ prefix, codec }: IdTextOptions): { format?: 'int64'; pattern?: string } {
-  if (prefix !== undefined) {
-    const isUsual = codec === undefined || codec === 'base62-padded';
-    return { pattern: `^${prefix}_${isUsual ? '[0-9A-Za-z]{11}' : '.+'}$` };
-  }
-  if (codec !== undefined && codec !== 'decimal') return {};
-  return { format: 'int64', pattern: '^(0|[1-9][0-9]{0,18})$' };
+): { description: string } & ((Items & { example: string }) | { type: 'array'; items: Items; example: string[] }) {
+  const { schema, example } = describeIdText(text);
+  const { description, ...items } = schema;
+  return isArray ? { description, type: 'array', items, example: [example] } : { description, ...items, example };
 }

@@ -7,15 +7,8 @@ import {
   type PipeTransform,
 } from '@nestjs/common';
 import { HttpErrorByCode } from '@nestjs/common/utils/http-error-by-code.util.js';
-import { InvalidIdError, type TypedId } from '@raindrop/core';
-import { OptionReader } from '@raindrop/core/internal';
-import { ID_FORMS, idText, type IdText, type IdTextOptions } from './id-text.js';
-
-/**
- * The form in which a handler gets an ID: `decimal` digits, as entities hold them; a `bigint`; or the `text` that was
- * sent, after a check.
- */
-export type ParsedIdForm = (typeof ID_FORMS)[number];
+import type { IdTextOptions, ParsedIdForm } from '@raindrop/core';
+import { type HeldId, ID_FORMS, idText, type IdText, OptionReader, refuseLostCodec } from '@raindrop/core/internal';
 
 type Form = ParsedIdForm | undefined;
 
@@ -44,16 +37,8 @@ export type ParsedIdParameter<
   IsOptional extends boolean,
   Each extends boolean = false,
 > =
-  | (Each extends true ? ParsedId<As, Prefix>[] : ParsedId<As, Prefix>)
+  | (Each extends true ? HeldId<As, Prefix>[] : HeldId<As, Prefix>)
   | (true extends IsOptional ? null | undefined : never);
-
-type ParsedId<As extends Form, Prefix extends string | undefined> = As extends 'bigint'
-  ? bigint
-  : As extends 'decimal'
-    ? string
-    : TextOf<Prefix>;
-
-type TextOf<Prefix> = Prefix extends string ? TypedId<Prefix> : string;
 
 /**
  * Reads an ID from a route, a query or a field of a body, as a class or an instance:
@@ -88,10 +73,7 @@ export class ParseIdPipe<
     this.optional = reader.boolean('optional', false);
     this.each = reader.boolean('each', false);
     this.exceptionFactory = readExceptionFactory(reader);
-    // A circular import gives undefined in place of a codec: plain decimals would be read, which the codec was to hide.
-    if (reader.value('codec') === undefined && options !== undefined && Object.hasOwn(options, 'codec')) {
-      reader.problem('codec', undefined, 'must be a codec or its name; is its module part of an import cycle?');
-    }
+    refuseLostCodec(reader, options);
     reader.finish();
     this.text = idText({ prefix: options?.prefix, codec: options?.codec });
   }
@@ -110,20 +92,10 @@ export class ParseIdPipe<
   }
 
   private read(value: unknown, name: string): bigint | string {
-    const id = this.decode(value);
-    if (id === undefined) throw this.exceptionFactory(`${name} must be ${this.text.legal}`);
+    const id = this.text.read(value);
+    if (id === undefined) throw this.exceptionFactory(`${name} ${this.text.rule}`);
     if (this.as === 'text') return value as string;
     return this.as === 'bigint' ? id : id.toString();
-  }
-
-  private decode(value: unknown): bigint | undefined {
-    if (typeof value !== 'string') return undefined;
-    try {
-      return this.text.codec.decode(value);
-    } catch (error) {
-      if (error instanceof InvalidIdError) return undefined;
-      throw error;
-    }
   }
 }
 
