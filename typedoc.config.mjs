@@ -9,7 +9,7 @@ export default {
   entryPoints: [
     'libs/{core,node,typeorm,nestjs}/src/index.ts',
     'libs/{node,nestjs}/src/!(nest-project)/index.ts',
-    'libs/nestjs/src/{class-validator,graphql,opentelemetry,public-ids,swagger,terminus,threads,typeorm}.ts',
+    'libs/nestjs/src/{class-validator,graphql,opentelemetry,public-ids,swagger,terminus,threads,typeorm,zod}.ts',
     'libs/orm/src/{drizzle,kysely,mikro-orm,prisma,sequelize}.ts',
   ],
   tsconfig: 'tsconfig.docs.json',

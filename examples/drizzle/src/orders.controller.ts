@@ -1,21 +1,20 @@
-import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post } from '@nestjs/common';
-import { ParseIdPipe } from '@raindrop/nestjs';
+import { Body, Controller, Get, NotFoundException, Param, Post, SerializeOptions } from '@nestjs/common';
 import { eq } from 'drizzle-orm';
 import { type Database, InjectDatabase } from './database.js';
-import { type Order, orders } from './orders.js';
+import { NewOrder, type Order, OrderId, orders, OrderView } from './orders.js';
 
 @Controller('orders')
+@SerializeOptions({ schema: OrderView })
 export class OrdersController {
   constructor(@InjectDatabase() private readonly database: Database) {}
 
   @Post()
-  place(@Body('customer') customer: unknown): Order {
-    if (typeof customer !== 'string') throw new BadRequestException('customer must be a text');
-    return this.database.insert(orders).values({ customer }).returning().get();
+  place(@Body({ schema: NewOrder }) order: NewOrder): Order {
+    return this.database.insert(orders).values(order).returning().get();
   }
 
   @Get(':id')
-  find(@Param('id', ParseIdPipe) id: string): Order {
+  find(@Param('id', { schema: OrderId }) id: string): Order {
     const order = this.database.select().from(orders).where(eq(orders.id, id)).get();
     if (order === undefined) throw new NotFoundException();
     return order;

@@ -109,6 +109,7 @@ export {
 } from './codec/codecs.js';
 export { typedId, type TypedId, type TypedIdCodec } from './codec/typed-id.js';
 export type { IdTextOptions, ParsedIdForm } from './codec/id-text.js';
+export { idSchema, type IdSchema, type IdSchemaOptions, type StandardIdSchema } from './codec/id-schema.js';
 
 export {
   type FenceRequest,

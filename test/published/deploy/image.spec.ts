@@ -38,7 +38,7 @@ function packagesIn(folder: string): string[] {
     .filter(
       (file) =>
         /(?<!spec|\.d)\.ts$/.test(file) &&
-        !/(^|\/)(testing|public-ids|redis|nats|threads|graphql)(\/|\.ts$)/.test(file),
+        !/(^|\/)(testing|public-ids|redis|nats|threads|graphql|zod)(\/|\.ts$)/.test(file),
     )
     .flatMap((file) => [
       ...readText(join(folder, file)).matchAll(/^(?:import|export) (?!type )(?:[^;']*? from )?'([^.'][^']*)'/gm),

@@ -1,6 +1,6 @@
 /** Digits, how many groups of them a number has, and IDs in other alphabets, differ from run to run. */
 function outline(text: string): string {
-  const coded = /(?<=_)[0-9A-Za-z]{11}\b|\b(?=\w*\d)(?=\w*[A-Za-z])[0-9A-Za-z]{10,11}\b/g;
+  const coded = /\bk\d[0-9A-Za-z]{11}\b|(?<=_)[0-9A-Za-z]{11}\b|\b(?=\w*\d)(?=\w*[A-Za-z])[0-9A-Za-z]{10,11}\b/g;
   return text.replace(coded, '#').replace(/\d+(,\d{3})*/g, '#');
 }
 

@@ -16,6 +16,7 @@ const OLD = [
   { name: 'kysely', version: '0.27', entry: '@raindrop/orm/kysely' },
   { name: 'sequelize', version: '5', entry: '@raindrop/orm/sequelize' },
   { name: 'typeorm', version: '0.3.20', entry: '@raindrop/typeorm' },
+  { name: 'zod', version: '4.3', entry: '@raindrop/nestjs/zod' },
 ];
 /** What npm holds to a range, and the compiler that has no API for other programs. */
 const OTHERS = { '@nestjs/common': '12', '@nestjs/core': '12', 'reflect-metadata': '0.2', rxjs: '7', typescript: '7' };

@@ -31,6 +31,7 @@ export const SUPPORTED_PEERS = {
   'reflect-metadata': '^0.1.13 || ^0.2.0',
   sequelize: '^6.37.0',
   typeorm: '^0.3.26 || ^1.0.0',
+  zod: '^4.4.0',
 } as const;
 
 /** The name of an optional package. */
