@@ -122,8 +122,8 @@ const single: readonly WritePath[] = [
           { id: snowflake(shop.form.key), number: varchar({ length: 40 }).notNull(), trace: snowflake('customer') },
           (table) => [primaryKey({ columns: names.map((name) => table[name]) as never })],
         );
-        const builder = shop.db.insert(orders as never).values(some(2) as never) as unknown as MysqlInsert;
-        ids.push(...idsOf(await builder.$returningId()));
+        const insert = shop.db.insert(orders as never) as unknown as { values(rows: object): MysqlInsert };
+        ids.push(...idsOf(await insert.values(some(2)).$returningId()));
         const given = { id: shop.form.of(String(shop.ids.nextId())), number: fresh() };
         const prepared = (shop.db.insert(orders as never).values(given as never) as unknown as MysqlInsert)
           .$returningId()
@@ -551,7 +551,7 @@ const statements: readonly WritePath[] = [
         const received = JSON.parse(JSON.stringify(queries)) as Query[];
         return Promise.resolve(received.map((query) => ({ rows: [file.prepare(query.sql).run(...query.params)] })));
       };
-      const remote = remoteSqlite(() => Promise.resolve({ rows: [] }), send as never);
+      const remote = remoteSqlite(() => Promise.resolve({ rows: [] }), send);
       try {
         await remote.batch([remote.insert(shop.schema.orders as never).values({ number: fresh() } as never)]);
       } finally {

@@ -48,7 +48,7 @@ export function tablesOf(db: { readonly _: object }): KnownTables {
   const targets = Object.values(relations ?? schema ?? {}).flatMap((each) => Object.values(each.relations) as Target[]);
   const tables = Object.entries(relations ?? {}).map(([name, { table }]) => [name, table]);
   return {
-    all: fullSchema ?? Object.fromEntries(tables),
+    all: fullSchema ?? (Object.fromEntries(tables) as object),
     related: targets.map(({ targetTable, referencedTable }) => (targetTable ?? referencedTable)!),
   };
 }
