@@ -73,6 +73,16 @@ class OrderTitle {
   title!: string;
 }
 
+/** One that has the column, as the application declares it. */
+@Entity('orders')
+class PlainOrder {
+  @PrimaryColumn({ type: 'bigint' })
+  id!: string;
+
+  @Column({ type: 'varchar', length: 40 })
+  title!: string;
+}
+
 const ENTITIES = [Order, Ticket, ForeignOrder, Document, Letter];
 
 /** Another copy of this package in the same application. */
@@ -236,6 +246,28 @@ describe('An insert of a query builder into a column with databaseDefault', () =
       await expectRefused(dataSource, 'orders', dataSource.manager.insert(OrderTitle, { title: 'x' }));
     });
 
+    it('by another entity of the table that has the column', async () => {
+      await openShop();
+      const dataSource = await open([Order, PlainOrder]);
+      await expectRefused(dataSource, 'orders', dataSource.manager.insert(PlainOrder, { title: 'x' }), 'silent');
+      await dataSource.manager.insert(PlainOrder, { id: '5', title: 'x' });
+      expect(await rows(dataSource, 'orders')).toEqual([{ id: '5', title: 'x' }]);
+    });
+
+    it.each<[string, string[] | undefined, object[], string]>([
+      // TypeORM writes the values of an object in the order of its properties, whatever they are called.
+      ['under the name of the column beside it', ['id', 'title'], [{ title: undefined, id: '5' }], 'silent'],
+      ['in a list of this column alone', ['id'], [{ other: undefined }], 'silent'],
+      ['as DEFAULT under another name', ['id', 'title'], [{ title: () => 'DEFAULT', id: '5' }], 'default'],
+      // Without a list, the values stand in the order of the columns of the table.
+      ['in rows without a list', undefined, ['5', '6'].map((id) => ({ title: undefined, id })), 'silent'],
+    ])('by its table, where its value is left out %s', async (_, columns, values, why) => {
+      const dataSource = await openShop('default');
+      await dataSource.query('ALTER TABLE orders ALTER COLUMN title DROP NOT NULL');
+      const work = insert(dataSource).into('public.orders', columns).values(values).execute();
+      await expectRefused(dataSource, 'orders', work, why);
+    });
+
     it('if the column is nullable', async () => {
       const dataSource = await openShop('default');
       const object = { id: 1 } as Ticket;
@@ -281,13 +313,16 @@ describe('An insert of a query builder into a column with databaseDefault', () =
   });
 
   describe('is refused with DEFAULT in its place', () => {
-    it.each(['DEFAULT', ' default '])('%j', async (sql) => {
-      const dataSource = await openShop('default');
-      const object = { id: (() => sql) as unknown, title: 'x' } as Order;
-      await expectRefused(dataSource, 'orders', dataSource.manager.insert(Order, object), 'default');
-      const byTable = insert(dataSource).into('public.orders').values(object);
-      await expectRefused(dataSource, 'orders', byTable.execute(), 'default');
-    });
+    it.each(['DEFAULT', ' default ', '(DEFAULT)', 'DEFAULT -- one of the database', '/* one */ DEFAULT'])(
+      '%j',
+      async (sql) => {
+        const dataSource = await openShop('default');
+        const object = { id: (() => sql) as unknown, title: 'x' } as Order;
+        await expectRefused(dataSource, 'orders', dataSource.manager.insert(Order, object), 'default');
+        const byTable = insert(dataSource).into('public.orders').values(object);
+        await expectRefused(dataSource, 'orders', byTable.execute(), 'default');
+      },
+    );
 
     it('but an expression of the application is sent as it is', async () => {
       const dataSource = await openShop('default');

@@ -54,11 +54,12 @@ function refuseLeftOut(builder: Builder): void {
   const path = mainAlias.hasMetadata ? mainAlias.metadata.tablePath : (mainAlias.tablePath ?? '');
   const declared = declaredIn(dataSource, path);
   if (declared.length === 0) return;
-  const listed = namesIn(builder);
+  const listed = listedIn(builder);
   for (const column of declared) {
-    const why = listed.has(column.databaseName) ? causeIn(column, builder) : 'column-list';
+    const causesIn = listed.get(column.databaseName);
+    const why = causesIn === undefined ? 'column-list' : rowsOf(builder).flatMap(causesIn).find(Boolean);
     if (why === undefined) continue;
-    const names = new Set([...listed].map((name) => name.toLowerCase()));
+    const names = new Set([...listed.keys()].map((name) => name.toLowerCase()));
     const relation =
       why === 'column-list' ? joining(dataSource, { table: path.toLowerCase(), columns: names }) : undefined;
     const { service } = markOfColumn(column)!;
@@ -72,33 +73,37 @@ function refuseLeftOut(builder: Builder): void {
   }
 }
 
-/** The columns of the database that a statement lists. Without metadata TypeORM takes them from the objects. */
-function namesIn(builder: Builder): ReadonlySet<string> {
+/** The columns of the database that a statement lists, and why a row leaves one to the database all the same. */
+type Listed = ReadonlyMap<string, (row: object) => (NotAssignedCause | undefined)[]>;
+
+function listedIn(builder: Builder): Listed {
   const { mainAlias, insertColumns } = builder.expressionMap;
   const inserted = mainAlias?.hasMetadata === true ? builder.getInsertedColumns() : [];
-  if (inserted.length > 0) return new Set(inserted.map(({ databaseName }) => databaseName));
-  if (insertColumns.length > 0) return new Set(insertColumns);
-  const [first, ...rest] = rowsOf(builder).map((row) => Object.keys(row));
-  return new Set((first ?? []).filter((name) => rest.every((names) => names.includes(name))));
-}
-
-/** Why a listed column is left to the database all the same. */
-function causeIn(column: ColumnMetadata, builder: Builder): NotAssignedCause | undefined {
-  const { mainAlias } = builder.expressionMap;
-  const isOwn = mainAlias?.hasMetadata === true && mainAlias.metadata.columns.includes(column);
-  for (const row of rowsOf(builder)) {
-    const value: unknown = isOwn
-      ? column.getEntityValue(row)
-      : (row as Readonly<Record<string, unknown>>)[column.databaseName];
-    if (typeof value === 'function' && isDefault((value as () => unknown)())) return 'default';
-    // With metadata the column's transformer refuses it. Without, TypeORM writes DEFAULT.
-    if (value === undefined && mainAlias?.hasMetadata !== true) return 'silent';
+  if (inserted.length > 0) {
+    return new Map(
+      inserted.map((column) => [column.databaseName, (row) => [causeOf(column.getEntityValue(row), column)]]),
+    );
   }
-  return undefined;
+  // Otherwise TypeORM writes the values of each object in the order of its properties, whatever these are called.
+  const rows = rowsOf(builder);
+  const [first, ...rest] = rows.map((row) => Object.keys(row));
+  const list = insertColumns.length > 0 || first === undefined || rest.length > 0 ? insertColumns : first;
+  if (list.length > 0) return new Map(list.map((name, at) => [name, (row) => [causeOf(Object.values(row)[at])]]));
+  // It lists no columns then, and any of the values may be that of the key.
+  const common = (first ?? []).filter((name) => rest.every((names) => names.includes(name)));
+  return new Map(common.map((name) => [name, (row) => Object.values(row).map((value) => causeOf(value))]));
 }
 
+function causeOf(value: unknown, column?: ColumnMetadata): NotAssignedCause | undefined {
+  if (typeof value === 'function' && isDefault((value as () => unknown)())) return 'default';
+  // TypeORM writes DEFAULT. The transformer of a column of ours refuses it, and a default of another one is read back.
+  const isKnown = column !== undefined && (markOfColumn(column) !== undefined || column.default !== undefined);
+  return value === undefined && !isKnown ? 'silent' : undefined;
+}
+
+/** `DEFAULT` as PostgreSQL reads it: in parentheses too, and beside comments. */
 function isDefault(sql: unknown): boolean {
-  return typeof sql === 'string' && /^\s*default\s*$/i.test(sql);
+  return typeof sql === 'string' && /^[\s(]*default[\s)]*$/i.test(sql.replace(/--.*|\/\*[^]*?\*\//g, ' '));
 }
 
 function rowsOf({ expressionMap: { valuesSet } }: Builder): object[] {
