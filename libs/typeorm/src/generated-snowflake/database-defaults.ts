@@ -14,7 +14,7 @@ import { dataSourceOf } from '../connection/data-source-of.js';
 import { markOfColumn } from './generated-column.js';
 import type { ColumnMetadata } from './patches.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
-import { markOf, type SnowflakeMark } from './snowflake-transformer.js';
+import { markOf } from './snowflake-transformer.js';
 
 const INSTALLED = Symbol.for('@raindrop/typeorm:database-defaults');
 
@@ -77,7 +77,7 @@ function prepareDefaults(metadatas: readonly EntityMetadata[], driver: Driver): 
   for (const metadata of metadatas) returnNoDefaults(metadata);
 }
 
-/** A column's function is kept beside its mark, which may be that of a parent's declaration. */
+/** Kept beside the mark: a column has the default once a DataSource has declared it. */
 const FUNCTION = Symbol.for('@raindrop/typeorm:database-default');
 
 type DeclaredColumn = ColumnMetadata & { [FUNCTION]?: IdFunction };
@@ -93,7 +93,7 @@ export function databaseDefaultOf(column: ColumnMetadata): IdFunction | undefine
  * @returns whether the column has one
  */
 function declareDefault(column: ColumnMetadata): boolean {
-  const databaseDefault = declaredMark(column)?.databaseDefault;
+  const databaseDefault = markOfColumn(column)?.databaseDefault;
   if (databaseDefault === undefined) return false;
   (column as DeclaredColumn)[FUNCTION] = databaseDefault;
   column.default = () => callOf(databaseDefault);
@@ -101,39 +101,13 @@ function declareDefault(column: ColumnMetadata): boolean {
 }
 
 /**
- * The mark in the declaration of a column that is nearest to its class. Where a class declares its parent's column anew,
- * TypeORM uses the parent's declaration.
- */
-function declaredMark(column: ColumnMetadata): SnowflakeMark | undefined {
-  const mark = markOfColumn(column);
-  if (mark === undefined) return undefined;
-  const { embeddedMetadata, entityMetadata, propertyName } = column;
-  const [nearest = mark] = marksIn(embeddedMetadata?.type ?? entityMetadata.target, propertyName);
-  return nearest;
-}
-
-/** The marks in the declarations of one property, of a class and of those that it extends. */
-function marksIn(target: unknown, propertyName: string): SnowflakeMark[] {
-  const { columns } = getMetadataArgsStorage();
-  return classesOf(target).flatMap((each) =>
-    columns.flatMap((args) =>
-      args.target === each && args.propertyName === propertyName ? (markOf(args.options.transformer) ?? []) : [],
-    ),
-  );
-}
-
-/** A class and those that it extends; none for an `EntitySchema` without one. */
-function classesOf(target: unknown): unknown[] {
-  return typeof target === 'function' ? [target, ...classesOf(Object.getPrototypeOf(target))] : [];
-}
-
-/**
- * Refuses the option on columns of single-table children, keys that they declare anew and embedded objects included. All
- * rows of the table have the column, and TypeORM leaves it out of those of the parent and of siblings.
+ * Refuses the option on columns of single-table children, embedded objects included. All rows of the table have the column,
+ * and TypeORM leaves it out of those of the parent and of siblings.
  * @throws UnsupportedColumnError
  */
 function refuseChildren(metadatas: readonly EntityMetadata[]): void {
   const { columns, embeddeds } = getMetadataArgsStorage();
+  const isDeclared = (column: ColumnMetadata): boolean => markOfColumn(column)?.databaseDefault !== undefined;
   const places = metadatas.flatMap((metadata) => {
     if (metadata.inheritancePattern !== 'STI' || metadata.tableType === 'entity-child') return [];
     const own = classesOf(metadata.target);
@@ -146,11 +120,7 @@ function refuseChildren(metadatas: readonly EntityMetadata[]): void {
     const held = embeddeds.filter(
       ({ target, propertyName }) =>
         isOfChild(target) &&
-        metadata.embeddeds.some(
-          (each) =>
-            each.propertyName === propertyName &&
-            each.columnsFromTree.some((column) => declaredMark(column)?.databaseDefault !== undefined),
-        ),
+        metadata.embeddeds.some((each) => each.propertyName === propertyName && each.columnsFromTree.some(isDeclared)),
     );
     return [...declared, ...held].map(
       ({ target, propertyName }) => `${(target as { name: string }).name}.${propertyName}`,
@@ -220,4 +190,9 @@ function returnNoDefaults(metadata: EntityMetadata): void {
   if (metadata.columns.every((column) => databaseDefaultOf(column) === undefined)) return;
   const returning = metadata.getInsertionReturningColumns.bind(metadata);
   metadata.getInsertionReturningColumns = () => returning().filter((column) => databaseDefaultOf(column) === undefined);
+}
+
+/** A class and those that it extends; none for an `EntitySchema` without one. */
+export function classesOf(target: unknown): unknown[] {
+  return typeof target === 'function' ? [target, ...classesOf(Object.getPrototypeOf(target))] : [];
 }

@@ -234,16 +234,6 @@ describe('A declaration of databaseDefault', () => {
       expect(await refused(Payment, ReceiptPayment)).toContain('on ReceiptPayment.receipt: databaseDefault');
     });
 
-    it("on the parent's key", async () => {
-      const Payment = payments();
-      @ChildEntity()
-      class AnewPayment extends Payment {
-        @GeneratedSnowflake({ databaseDefault: true })
-        declare id: string;
-      }
-      expect(await refused(Payment, AnewPayment)).toContain('on AnewPayment.id: databaseDefault');
-    });
-
     it('and rows of a parent and its children have IDs of the process where the parent declares it', async () => {
       const Payment = payments();
       @ChildEntity()

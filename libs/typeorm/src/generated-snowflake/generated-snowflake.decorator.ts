@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { isDeepStrictEqual } from 'node:util';
 import { Column, type ColumnOptions, type EntitySchemaColumnOptions, getMetadataArgsStorage } from 'typeorm';
 import { ConfigurationError } from '@raindrop/core';
 import {
@@ -13,10 +14,10 @@ import {
 } from '@raindrop/core/internal';
 import { type IdFunction, readDatabaseDefault, requireSupported } from '@raindrop/node/internal';
 import { guardBuilders } from './built-inserts.js';
-import { guardDefaults } from './database-defaults.js';
+import { classesOf, guardDefaults } from './database-defaults.js';
 import { guardSynchronize } from './guard-synchronize.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
-import { SnowflakeTransformer } from './snowflake-transformer.js';
+import { markOf, SnowflakeTransformer } from './snowflake-transformer.js';
 
 requireSupported('reflect-metadata', () => __filename);
 
@@ -32,8 +33,11 @@ requireSupported('reflect-metadata', () => __filename);
  * `SnowflakeNotAssignedError`. An upsert leaves an existing row its ID; the object that met the row carries an ID that is
  * not in the database then: look the row up.
  *
- * @throws UnsupportedColumnError for options that cannot work, where another column decorator stands below this one, and
- * where the compiler's option `experimentalDecorators` is not set
+ * A class may declare the key of its parent anew, with options of its own.
+ *
+ * @throws UnsupportedColumnError for options that cannot work, where another column decorator stands below this one, in
+ * single-table inheritance for a column that a parent declares with other options, and where the compiler's option
+ * `experimentalDecorators` is not set
  */
 export function GeneratedSnowflake(options: GeneratedSnowflakeOptions = {}): PropertyDecorator {
   return (target, property) => {
@@ -44,6 +48,7 @@ export function GeneratedSnowflake(options: GeneratedSnowflakeOptions = {}): Pro
     const isTypeLost = !Reflect.hasMetadata('design:type', target, property);
     const placeLater = (): string => `${tableNameOf(target.constructor)}.${String(property)}`;
     Column(snowflakeColumnOptions(options, place, declared, isTypeLost, placeLater))(target, property);
+    preferToInherited(target, property, place);
   };
 }
 
@@ -72,6 +77,30 @@ function refuseSecondColumn(target: object, property: string | symbol, place: st
     'another column decorator is below it, and TypeORM would use that one. Remove it: @GeneratedSnowflake() declares ' +
       'the column and the primary key itself',
   );
+}
+
+/**
+ * Puts the declaration, which is the last one, before those of the same property in classes that this one extends: TypeORM
+ * uses the first that it finds. The other children of these classes keep theirs.
+ */
+function preferToInherited(target: object, property: string | symbol, place: string): void {
+  const { columns, inheritances } = getMetadataArgsStorage();
+  const [, ...parents] = classesOf(target.constructor);
+  const first = columns.findIndex((each) => parents.includes(each.target) && each.propertyName === property);
+  if (first < 0) return;
+  if (!inheritances.some((each) => parents.includes(each.target))) return void columns.splice(first, 0, columns.pop()!);
+  const inherited = columns[first]!;
+  if (isDeepStrictEqual(comparable(columns.at(-1)!.options), comparable(inherited.options))) return;
+  throw new UnsupportedColumnError(
+    place,
+    `${(inherited.target as { name: string }).name} declares it with other options, and in single-table inheritance ` +
+      'TypeORM uses these for all rows of the table. Remove one of the two declarations',
+  );
+}
+
+/** The options of a column, and those of ours without the place. */
+function comparable({ transformer, ...options }: ColumnOptions): object {
+  return { ...options, transformer: { ...(markOf(transformer) ?? transformer), place: undefined } };
 }
 
 /** The type that the compiler emitted for the property; undefined for unions, aliases of brands and `any`. */
