@@ -14,7 +14,6 @@ import { dataSourceOf } from '../connection/data-source-of.js';
 import { markOfColumn } from './generated-column.js';
 import type { ColumnMetadata } from './patches.js';
 import { UnsupportedColumnError } from './snowflake-errors.js';
-import { markOf } from './snowflake-transformer.js';
 
 const INSTALLED = Symbol.for('@raindrop/typeorm:database-defaults');
 
@@ -106,7 +105,7 @@ function declareDefault(column: ColumnMetadata): boolean {
  * @throws UnsupportedColumnError
  */
 function refuseChildren(metadatas: readonly EntityMetadata[]): void {
-  const { columns, embeddeds } = getMetadataArgsStorage();
+  const { embeddeds } = getMetadataArgsStorage();
   const isDeclared = (column: ColumnMetadata): boolean => markOfColumn(column)?.databaseDefault !== undefined;
   const places = metadatas.flatMap((metadata) => {
     if (metadata.inheritancePattern !== 'STI' || metadata.tableType === 'entity-child') return [];
@@ -114,9 +113,7 @@ function refuseChildren(metadatas: readonly EntityMetadata[]): void {
     // The parent's table has the columns of every child, also of those that the DataSource does not name.
     const isOfChild = (target: unknown): boolean =>
       metadata.inheritanceTree.includes(target as never) && !own.includes(target);
-    const declared = columns.filter(
-      ({ target, options }) => isOfChild(target) && markOf(options.transformer)?.databaseDefault !== undefined,
-    );
+    const declared = metadata.ownColumns.filter((column) => isOfChild(column.target) && isDeclared(column));
     const held = embeddeds.filter(
       ({ target, propertyName }) =>
         isOfChild(target) &&

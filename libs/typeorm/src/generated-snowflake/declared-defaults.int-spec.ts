@@ -234,6 +234,29 @@ describe('A declaration of databaseDefault', () => {
       expect(await refused(Payment, ReceiptPayment)).toContain('on ReceiptPayment.receipt: databaseDefault');
     });
 
+    it('on a column of an EntitySchema', async () => {
+      class Invoice {
+        id!: string;
+      }
+      class Reminder extends Invoice {
+        serial!: string;
+      }
+      const inheritance = { pattern: 'STI', column: { name: 'kind', type: 'varchar' } } as const;
+      const parent = new EntitySchema<Invoice>({
+        name: 'Invoice',
+        target: Invoice,
+        columns: { id: snowflakeColumn({ databaseDefault: true }) },
+        inheritance,
+      });
+      const child = new EntitySchema<Reminder>({
+        name: 'Reminder',
+        target: Reminder,
+        type: 'entity-child',
+        columns: { serial: snowflakeColumn({ primary: false, databaseDefault: true }) },
+      });
+      expect(await refused(parent as never, child as never)).toContain('on Reminder.serial: databaseDefault');
+    });
+
     it('and rows of a parent and its children have IDs of the process where the parent declares it', async () => {
       const Payment = payments();
       @ChildEntity()
