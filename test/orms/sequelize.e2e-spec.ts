@@ -74,6 +74,13 @@ describe.each(DIALECTS)('Sequelize on %s, dialect %s', (kind, dialect) => {
         title,
         ...Array.from({ length: 2 }, () => (title === 'raw' ? 'of the database' : 'of the process')),
       ]),
+      ...Object.fromEntries(
+        ['id', 'second'].map((name) => [
+          `a hook that takes the key out of the fields: ${name}`,
+          Array<unknown>(3).fill(matching(new RegExp(`^INSERT_REFUSED: parcels\\.${name} has no value in a create`))),
+        ]),
+      ),
+      'rows of these': 0,
       altered: defaults(call, call, call),
       check: [],
       'check of a default that is not declared': 3,

@@ -68,6 +68,18 @@ if (dialect !== 'postgres') {
     title,
     ...[id, second].map((each) => (each.length > 10 ? 'of the process' : 'of the database')),
   ]);
+  for (const name of ['id', 'second']) {
+    const leaveOut = (_: Model, options: { fields?: string[] }): void =>
+      void (options.fields = options.fields!.filter((each) => each !== name));
+    Parcel.addHook('beforeCreate', 'leaveOut', leaveOut as never);
+    found[`a hook that takes the key out of the fields: ${name}`] = [
+      await failure(() => Parcel.create({ title: 'hook' })),
+      await failure(() => Parcel.create({ title: 'hook' }, { returning: false })),
+      await failure(() => Parcel.bulkCreate([{ title: 'hook' }], { individualHooks: true })),
+    ];
+    Parcel.removeHook('beforeCreate', 'leaveOut');
+  }
+  found['rows of these'] = await Parcel.count({ where: { title: 'hook' } });
   await sequelize.sync({ alter: true });
   found['altered'] = await defaultsIn(sequelize);
   found['check'] = (await checkPrecision(sequelize)).warnings;

@@ -51,6 +51,7 @@ export function guardQueries(sequelize: Sequelize): void {
       return insert(instance, table, row!, updatingNoKey(keys, 'field', options));
     }
     const keys = keysOf(modelOf(instance));
+    refuseLacking(keys, [values]);
     const told = updatingNoKey(keys, 'name', options);
     const result = (await insert(instance, table, values, told)) as [Instance, unknown];
     show(idsOf(modelOf(instance)), instance.dataValues);
@@ -71,8 +72,7 @@ export function guardQueries(sequelize: Sequelize): void {
     const keys = model === undefined ? keysAt(sequelize, table) : keysOf(model);
     const told = updatingNoKey(keys, 'field', options);
     if (model === undefined) return bulkInsert(table, await withColumns(keys, rows), told, attributes);
-    const key = keys.find(({ field }) => rows.some((row) => row[field] == null));
-    if (key !== undefined) throw refused(key, 'withoutKey');
+    refuseLacking(keys, rows);
     if (keys.length > 0 && hasReferringRows(model, told!)) throw refused(keys[0]!, 'ignoredParent');
     // Sequelize would give what PostgreSQL returns of the inserted rows to the first instances.
     const isIgnoring = keys.length > 0 && options?.ignoreDuplicates === true;
@@ -154,6 +154,12 @@ export function guardQueries(sequelize: Sequelize): void {
       return result;
     };
   }
+}
+
+/** @throws InsertRefusedError for a row of a model that has no value in the column of one of these keys */
+function refuseLacking(keys: readonly Key[], rows: readonly Row[]): void {
+  const key = keys.find(({ field }) => rows.some((row) => row[field] == null));
+  if (key !== undefined) throw refused(key, 'withoutKey');
 }
 
 /** The options of an upsert with the columns by which PostgreSQL and SQLite find a row. */
@@ -252,7 +258,8 @@ const REFUSALS: Readonly<
 > = {
   withoutKey: [
     'unfilled',
-    'has no value in a bulkCreate(): a hook has taken it out of the fields, or an include has it as null. Leave it in.',
+    'has no value in a create() or bulkCreate(): a hook has taken it out of the fields, or an include has it as null. ' +
+      'Leave it in.',
   ],
   rewritten: [
     'key-update',
