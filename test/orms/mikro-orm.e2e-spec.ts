@@ -79,8 +79,8 @@ describe.each(VERSIONS)('%s', (version, folder, matrix, readme, inserter) => {
         afterwards: [],
         'by the driver': [
           expect.stringMatching(/^INSERT_REFUSED: orders\.id has no value in an insert of the driver/),
-          expect.stringMatching(/^INSERT_REFUSED/),
-          'inserted',
+          ...Array<unknown>(5).fill(expect.stringMatching(/^INSERT_REFUSED/)),
+          ...Array<string>(3).fill('inserted'),
         ] as unknown,
         'without it again': altered('drop default'),
         'shop.next_id': [],

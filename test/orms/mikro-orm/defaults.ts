@@ -65,12 +65,27 @@ if (type !== 'postgres') {
   });
   found['by the driver'] = await changes(declared, async (orm, _, Order) => {
     const driver = orm.em.fork().getDriver();
-    const outcome = (work: Promise<unknown>): Promise<string> => work.then(() => 'inserted', codeOf);
+    const outcome = (work: () => unknown): Promise<string> =>
+      Promise.resolve()
+        .then(work)
+        .then(() => 'inserted', codeOf);
+    const build = (): any => driver.createQueryBuilder(Order);
     const [one, two] = ['one', 'two'].map((code) => ({ code, customer: 'a' }));
     return [
-      await outcome(driver.nativeInsert(Order, one)),
-      await outcome(driver.nativeInsertMany(Order, [{ id: '5', ...one }, two])),
-      await outcome(driver.nativeInsertMany(Order, [{ id: '5', ...one }])),
+      await outcome(() => driver.nativeInsert(Order, one)),
+      await outcome(() => driver.nativeInsertMany(Order, [{ id: '5', ...one }, two])),
+      await outcome(() => driver.nativeUpdate(Order, { code: 'one' }, one, { upsert: true })),
+      await outcome(() => driver.nativeUpdateMany(Order, [{ code: 'one' }], [one], { upsert: true })),
+      await outcome(() => build().insert(one).execute('run')),
+      await outcome(() =>
+        build()
+          .clone()
+          .insert([{ id: '5', ...one }, two])
+          .execute('run'),
+      ),
+      await outcome(() => driver.nativeInsertMany(Order, [{ id: '5', ...one }])),
+      await outcome(() => driver.nativeUpdate(Order, { id: '6' }, { id: '6', ...two }, { upsert: true })),
+      await outcome(() => build().insert({ id: '7', code: 'three', customer: 'a' }).execute('run')),
     ];
   });
   found['without it again'] = await changes({ ids });

@@ -7,7 +7,17 @@ import { tableOf } from '../kysely/columns.js';
 import { writesIn } from '../kysely/compiler.js';
 import { keyUpdateRefused } from '../upserts.js';
 import { type AllMeta, checkDeclarations, isTyped } from './declarations.js';
-import { checkKysely, ENTITIES, guarded, isNamed, type KyselyOptions, type QueryBuilder, refused } from './guards.js';
+import {
+  checkKysely,
+  ENTITIES,
+  guarded,
+  isNamed,
+  type KyselyOptions,
+  type QueryBuilder,
+  refused,
+  refuseLacking,
+  requiring,
+} from './guards.js';
 import { databaseOf, isMade, type Key, keysOf, lacks, type Meta, type Row, withIds } from './key.js';
 
 /** The methods of MikroORM's entity manager that this file calls. Each database and version has a class of its own. */
@@ -159,29 +169,23 @@ export function withSnowflakes<Base extends abstract new (...args: any[]) => cor
 }
 
 interface Driver {
-  createQueryBuilder: (entity: unknown, ...rest: unknown[]) => { wrapPaginateSubQuery?: unknown };
-  nativeInsert: (entity: unknown, row: Row, ...rest: unknown[]) => Promise<unknown>;
+  createQueryBuilder: (entity: unknown, ...rest: unknown[]) => QueryBuilder & { wrapPaginateSubQuery?: unknown };
   nativeInsertMany: (entity: unknown, rows: readonly Row[], ...rest: unknown[]) => Promise<unknown>;
 }
 
 /**
  * Refuses rows without a key in the inserts of the driver, where the database would give them an ID that the ORM does not
- * know. Without `databaseDefault` the database refuses them.
+ * know. Without `databaseDefault` the database refuses them. All but `nativeInsertMany()` insert by a query builder.
  */
 function requireKeys(driver: Driver, keysAt: (entity: unknown) => readonly Key[]): void {
-  if (Object.hasOwn(driver, 'nativeInsert')) return;
-  const { nativeInsert, nativeInsertMany } = driver;
-  const check = (entity: unknown, rows: readonly Row[]): void => {
-    const declared = keysAt(entity).filter(({ customType }) => customType.keys.databaseDefault !== undefined);
-    const key = declared.find((each) => rows.some((row) => lacks(each, row)));
-    if (key !== undefined) throw refused(key, 'unfilled', 'has no value in an insert of the driver', ENTITIES);
-  };
-  driver.nativeInsert = async (entity, row, ...rest) => {
-    check(entity, [row]);
-    return nativeInsert.call(driver, entity, row, ...rest);
-  };
+  if (Object.hasOwn(driver, 'nativeInsertMany')) return;
+  const { createQueryBuilder, nativeInsertMany } = driver;
+  const declaredAt = (entity: unknown): readonly Key[] =>
+    keysAt(entity).filter(({ customType }) => customType.keys.databaseDefault !== undefined);
+  driver.createQueryBuilder = (entity, ...rest) =>
+    requiring(createQueryBuilder.call(driver, entity, ...rest), declaredAt(entity));
   driver.nativeInsertMany = async (entity, rows, ...rest) => {
-    check(entity, rows);
+    refuseLacking(declaredAt(entity), rows);
     return nativeInsertMany.call(driver, entity, rows, ...rest);
   };
 }

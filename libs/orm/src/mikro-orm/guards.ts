@@ -40,9 +40,8 @@ export function guarded(qb: QueryBuilder, keys: readonly Key[], platform: Platfo
       return original.insert.call(qb, Array.isArray(data) ? rows : rows[0]!);
     },
     insertFrom: (source, options) => {
-      const columns = options?.columns ?? source.state?.fields;
-      if (keys.some((key) => isNamed(key, columns))) return original.insertFrom.call(qb, source, options);
-      throw refused(keys[0]!, 'select', 'has no value in the rows of a query', ENTITIES);
+      refuseUnselected(keys, source, options);
+      return original.insertFrom.call(qb, source, options);
     },
     onConflict: (fields) => {
       conflict = [fields];
@@ -78,6 +77,37 @@ export function guarded(qb: QueryBuilder, keys: readonly Key[], platform: Platfo
   };
   for (const [name, guard] of Object.entries(guards)) if (name in original) Object.assign(qb, { [name]: guard });
   return qb;
+}
+
+/** Refuses an insert without these keys. The driver makes its inserts by such a builder, of rows that have them. */
+export function requiring<Builder extends QueryBuilder>(qb: Builder, keys: readonly Key[]): Builder {
+  if (keys.length === 0) return qb;
+  const { insert, insertFrom, clone } = qb;
+  const guards: Pick<QueryBuilder, 'insert' | 'insertFrom' | 'clone'> = {
+    insert: (data) => {
+      refuseLacking(keys, [data].flat() as readonly Row[]);
+      return insert.call(qb, data);
+    },
+    insertFrom: (source, options) => {
+      refuseUnselected(keys, source, options);
+      return insertFrom.call(qb, source, options);
+    },
+    clone: (...args) => requiring(clone.apply(qb, args), keys),
+  };
+  return Object.assign(qb, guards);
+}
+
+/** @throws InsertRefusedError for a row without one of these keys */
+export function refuseLacking(keys: readonly Key[], rows: readonly Row[]): void {
+  const key = keys.find((each) => rows.some((row) => lacks(each, row)));
+  if (key !== undefined) throw refused(key, 'unfilled', 'has no value in an insert of the driver', ENTITIES);
+}
+
+/** @throws InsertRefusedError for an insert from a query that does not select one of these keys */
+function refuseUnselected(keys: readonly Key[], ...[source, options]: Parameters<QueryBuilder['insertFrom']>): void {
+  const columns = options?.columns ?? source.state?.fields;
+  const key = keys.find((each) => !isNamed(each, columns));
+  if (key !== undefined) throw refused(key, 'select', 'has no value in the rows of a query', ENTITIES);
 }
 
 export interface KyselyOptions {
