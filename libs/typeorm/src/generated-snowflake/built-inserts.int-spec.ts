@@ -3,7 +3,6 @@ import {
   ChildEntity,
   Column,
   DataSource,
-  type DataSourceOptions,
   Entity,
   EntitySchema,
   PrimaryColumn,
@@ -11,8 +10,8 @@ import {
   TableInheritance,
 } from 'typeorm';
 import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
+import { onOwnDatabase } from '../../../../test/support/servers/data-sources.js';
 import { isOfDatabase, issuingDatabase } from '../../../../test/support/servers/id-function.js';
-import type { TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { GeneratedSnowflake } from './generated-snowflake.decorator.js';
 
@@ -96,23 +95,7 @@ async function secondCopy(): Promise<typeof import('./attach-snowflakes.js')> {
 }
 
 describe('An insert of a query builder into a column with databaseDefault', () => {
-  let database: TestDatabase;
-  const opened: DataSource[] = [];
-
-  beforeEach(async () => {
-    database = await issuingDatabase();
-  });
-
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((each) => each.destroy()));
-    await database.drop();
-  });
-
-  const open = async (entities: DataSourceOptions['entities'], more: object = {}): Promise<DataSource> => {
-    const dataSource = await new DataSource({ ...database.options, entities, ...more }).initialize();
-    opened.push(dataSource);
-    return dataSource;
-  };
+  const { open } = onOwnDatabase(issuingDatabase);
 
   const openShop = async (...services: string[]): Promise<DataSource> => {
     const dataSource = await open(ENTITIES, { synchronize: true });

@@ -1,7 +1,6 @@
 import {
   Column,
   DataSource,
-  type DataSourceOptions,
   Entity,
   EntitySchema,
   JoinColumn,
@@ -14,8 +13,9 @@ import {
 import { openIdService } from '@raindrop/node';
 import { callOf } from '@raindrop/node/internal';
 import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
+import { onOwnDatabase } from '../../../../test/support/servers/data-sources.js';
 import { idFunctionSql, isOfDatabase } from '../../../../test/support/servers/id-function.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { databaseKinds, testDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachIdService } from './attached-snowflakes.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { checkPrecision } from './check-precision.js';
@@ -106,27 +106,8 @@ const orders = (options: Parameters<typeof snowflakeColumn>[0]): EntitySchema =>
 const layout = { bits: 53 } as never;
 
 describe('A column with databaseDefault on PostgreSQL', () => {
-  let database: TestDatabase;
-  const opened: DataSource[] = [];
-
-  beforeEach(async () => {
-    database = await testDatabase('postgres');
-  });
-
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((each) => each.destroy()));
-    await database.drop();
-  });
-
-  const open = async (entities: DataSourceOptions['entities'], more: object = {}): Promise<DataSource> => {
-    const dataSource = await new DataSource({
-      ...database.options,
-      entities,
-      ...more,
-    }).initialize();
-    opened.push(dataSource);
-    return dataSource;
-  };
+  const database = onOwnDatabase(() => testDatabase('postgres'));
+  const { open } = database;
 
   /** A DataSource with the function and the tables. */
   const openShop = async (attached = true): Promise<DataSource> => {

@@ -2,7 +2,6 @@ import {
   ChildEntity,
   Column,
   DataSource,
-  type DataSourceOptions,
   Entity,
   EntitySchema,
   type EntitySchemaColumnOptions,
@@ -11,13 +10,14 @@ import {
   TableInheritance,
 } from 'typeorm';
 import { snowflakeSource } from '../../../../test/support/module/snowflake-source.js';
+import { onOwnDatabase, type OpenDataSource } from '../../../../test/support/servers/data-sources.js';
 import {
   idFunctionSql,
   isOfDatabase,
   issuingDatabase,
   makeIdFunction,
 } from '../../../../test/support/servers/id-function.js';
-import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { databaseKinds, testDatabase } from '../../../../test/support/servers/test-databases.js';
 import { attachSnowflakes } from './attach-snowflakes.js';
 import { checkPrecision } from './check-precision.js';
 import { GeneratedSnowflake, snowflakeColumn } from './generated-snowflake.decorator.js';
@@ -70,23 +70,8 @@ class Receipt {
 }
 
 describe('A declaration of databaseDefault', () => {
-  let database: TestDatabase;
-  const opened: DataSource[] = [];
-
-  beforeEach(async () => {
-    database = await issuingDatabase();
-  });
-
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((each) => each.destroy()));
-    await database.drop();
-  });
-
-  const open = async (entities: DataSourceOptions['entities'], more: object = {}): Promise<DataSource> => {
-    const dataSource = await new DataSource({ ...database.options, entities, synchronize: true, ...more }).initialize();
-    opened.push(dataSource);
-    return dataSource;
-  };
+  const database = onOwnDatabase(issuingDatabase);
+  const open: OpenDataSource = (entities, more) => database.open(entities, { synchronize: true, ...more });
 
   it("is each class's own, where it declares its parent's key anew", async () => {
     const entities = [WithDefault, Sibling, Inherited, WithoutDefault];
