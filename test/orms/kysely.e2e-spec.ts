@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { blocksOf } from '../published/docs/documents.js';
 import { issuingDatabase } from '../support/servers/id-function.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
-import { record, recordedOn, withRawDeclared } from './matrix.js';
-import { runSuite } from './suite.js';
+import { type Cells, record, recordedOn, withRawDeclared } from './matrix.js';
+import { runDeclared, runSuite } from './suite.js';
 import { UPSERTS } from './upserts.js';
 
-type Cells = Record<string, Record<string, string>>;
 const RELEASES = ['0.29', '0.28'] as const;
 const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
 
@@ -16,21 +15,9 @@ describe.each(databaseKinds)('Kysely on %s', (kind) => {
   beforeAll(async () => (database = await testDatabase(kind)));
   afterAll(() => database.drop());
 
-  /** What becomes of each path on keys with `databaseDefault`. */
-  const declared = async (release: string): Promise<Cells | undefined> => {
-    if (kind !== 'postgres') return undefined;
-    const own = await issuingDatabase();
-    try {
-      const given = { database: own.options, release, upserts: UPSERTS, databaseDefault: true };
-      return await runSuite<Cells>('kysely', 'matrix', given);
-    } finally {
-      await own.drop();
-    }
-  };
-
   it.each(RELEASES)('%s fills or refuses every path, as docs/write-paths.md says', async (release) => {
     const found = await runSuite<Cells>('kysely', 'matrix', { database: database.options, release, upserts: UPSERTS });
-    const cells = withRawDeclared(found, await declared(release));
+    const cells = withRawDeclared(found, await runDeclared(['kysely', 'matrix'], kind, { release }));
     record('kysely', 'Kysely 0.28, 0.29', kind, cells);
     expect(Object.keys(cells).length).toBeGreaterThan(20);
     // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.

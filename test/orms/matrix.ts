@@ -48,7 +48,7 @@ export function recordedOn(name: string, database: string): Record<string, unkno
   return Object.fromEntries(Object.entries(recorded(name).cells).map(([path, cells]) => [path, cells[database]]));
 }
 
-type Cells = Record<string, Record<string, string>>;
+export type Cells = Record<string, Record<string, string>>;
 
 /**
  * Adds the row of raw SQL on tables whose keys have `databaseDefault`. Nothing else comes out in another way there.

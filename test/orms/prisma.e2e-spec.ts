@@ -1,10 +1,9 @@
 import { issuingDatabase, makeIdFunction } from '../support/servers/id-function.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
-import { record, recordedOn, withRawDeclared } from './matrix.js';
-import { runSuite } from './suite.js';
+import { type Cells, record, recordedOn, withRawDeclared } from './matrix.js';
+import { runDeclared, runSuite } from './suite.js';
 import { UPSERTS } from './upserts.js';
 
-type Cells = Record<string, Record<string, string>>;
 const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
 
 describe.each(databaseKinds)('Prisma on %s', (kind) => {
@@ -12,21 +11,9 @@ describe.each(databaseKinds)('Prisma on %s', (kind) => {
   beforeAll(async () => (database = await testDatabase(kind)));
   afterAll(() => database.drop());
 
-  /** What becomes of each path on keys whose default is the function of the database. */
-  const declared = async (): Promise<Cells | undefined> => {
-    if (kind !== 'postgres') return undefined;
-    const own = await issuingDatabase();
-    try {
-      const given = { database: own.options, upserts: UPSERTS, databaseDefault: true };
-      return await runSuite<Cells>('prisma', 'matrix', given);
-    } finally {
-      await own.drop();
-    }
-  };
-
   it('fills or refuses every path, as docs/write-paths.md says', async () => {
     const found = await runSuite<Cells>('prisma', 'matrix', { database: database.options, upserts: UPSERTS });
-    const cells = withRawDeclared(found, await declared());
+    const cells = withRawDeclared(found, await runDeclared(['prisma', 'matrix'], kind));
     record('prisma', 'Prisma 7', kind, cells);
     expect(Object.keys(cells).length).toBeGreaterThan(20);
     // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.

@@ -6,12 +6,11 @@ import { blocksOf } from '../published/docs/documents.js';
 import { Child } from '../support/processes/child.js';
 import { issuingDatabase, makeIdFunction } from '../support/servers/id-function.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../support/servers/test-databases.js';
-import { record, recordedOn, withRawDeclared } from './matrix.js';
-import { runSuite, suiteCommand } from './suite.js';
+import { type Cells, record, recordedOn, withRawDeclared } from './matrix.js';
+import { runDeclared, runSuite, suiteCommand } from './suite.js';
 import { UPSERTS } from './upserts.js';
 
 const KILL_SECONDS = Number(process.env['RAINDROP_ORM_KILL_SECONDS'] ?? 5);
-type Cells = Record<string, Record<string, string>>;
 
 /** Sequelize has a dialect for each of the two drivers of MariaDB. */
 const DIALECTS: readonly (readonly [kind: (typeof databaseKinds)[number], dialect: string])[] = [
@@ -25,21 +24,9 @@ describe.each(DIALECTS)('Sequelize on %s, dialect %s', (kind, dialect) => {
   beforeAll(async () => (database = await testDatabase(kind)));
   afterAll(() => database.drop());
 
-  /** What becomes of each path on keys with `databaseDefault`. */
-  const declared = async (): Promise<Cells | undefined> => {
-    if (kind !== 'postgres') return undefined;
-    const own = await issuingDatabase();
-    try {
-      const declaring = { database: own.options, upserts: UPSERTS, databaseDefault: true };
-      return await runSuite<Cells>('sequelize', 'matrix', declaring);
-    } finally {
-      await own.drop();
-    }
-  };
-
   it('fills or refuses every path, as docs/write-paths.md says', async () => {
     const found = await runSuite<Cells>('sequelize', 'matrix', { ...given(), upserts: UPSERTS });
-    const cells = withRawDeclared(found, await declared());
+    const cells = withRawDeclared(found, await runDeclared(['sequelize', 'matrix'], kind));
     record('sequelize', 'Sequelize 6', kind, cells);
     expect(Object.keys(cells).length).toBeGreaterThan(20);
     // What differs is recorded by RAINDROP_RECORD_ORMS=1, and shown by `npm run docs`.

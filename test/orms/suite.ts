@@ -2,6 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '../support/processes/die-with-us.js';
 import { run } from '../support/processes/run.js';
+import { issuingDatabase } from '../support/servers/id-function.js';
+import type { DatabaseKind } from '../support/servers/test-databases.js';
+import type { Cells } from './matrix.js';
+import { UPSERTS } from './upserts.js';
 
 const DEADLINE_MS = 120_000;
 
@@ -16,6 +20,22 @@ export async function runSuite<T>(orm: string, script: string, given: unknown = 
   const { code, signal, stdout, stderr } = await run(suiteCommand(orm, script, given), { withinMs: DEADLINE_MS });
   if (code !== 0) throw new Error(`${orm} ${script} ended with ${signal ?? code}:\n${stdout}\n${stderr}`);
   return JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as T;
+}
+
+/** What becomes of each path on keys with `databaseDefault`; undefined for a database that has no such function. */
+export async function runDeclared(
+  [orm, script]: readonly [orm: string, script: string],
+  kind: DatabaseKind,
+  more: object = {},
+): Promise<Cells | undefined> {
+  if (kind !== 'postgres') return undefined;
+  const { options, drop } = await issuingDatabase();
+  try {
+    const given = { database: options, upserts: UPSERTS, databaseDefault: true, ...more };
+    return await runSuite<Cells>(orm, script, given);
+  } finally {
+    await drop();
+  }
 }
 
 /** The command that {@link runSuite} runs. */
