@@ -10,7 +10,7 @@ export default {
     'libs/{core,node,typeorm,nestjs}/src/index.ts',
     'libs/{node,nestjs}/src/!(nest-project)/index.ts',
     'libs/nestjs/src/{class-validator,graphql,opentelemetry,public-ids,swagger,terminus,threads,typeorm,zod}.ts',
-    'libs/orm/src/{drizzle,kysely,mikro-orm,prisma,sequelize}.ts',
+    'libs/orm/src/{drizzle,kysely,mikro-orm,prisma,prisma-8,sequelize}.ts',
   ],
   tsconfig: 'tsconfig.docs.json',
   // The type check is a step of its own.

@@ -40,6 +40,7 @@ it.each([
   ['@mikro-orm/core', '@SnowflakePrimaryKey()', '@raindrop/orm/mikro-orm', 'docs/mikro-orm.md'],
   ['sequelize', 'snowflakeKey()', '@raindrop/orm/sequelize', 'docs/sequelize.md'],
   ['@prisma/client', 'prisma.$extends(snowflakes', '@raindrop/orm/prisma', 'docs/prisma.md'],
+  ['@prisma/orm-postgres', '@default(snowflake())', '@raindrop/orm/prisma-8', 'docs/prisma-8.md'],
 ])('init --project recognises %s, imports the module and prints its lines', async (name, ...expected) => {
   const { stdout, module } = await init(name);
   expect(module).toContain(`import { RaindropModule } from '@raindrop/nestjs';`);

@@ -28,6 +28,9 @@ export declare class PrismaClient {
   $extends(extension: unknown): any;
 }
 
+/** Emitted by Prisma 8 from the schema of docs/prisma-8.md. */
+export declare const contractJson: unknown;
+
 export declare const ids: IdService;
 export declare const dataSource: DataSource;
 export declare const order: Order;

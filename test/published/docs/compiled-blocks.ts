@@ -13,9 +13,14 @@ const ORMS = {
   'sequelize-typescript': [join(__dirname, '../../orms/sequelize/node_modules/sequelize-typescript/dist/index.d.ts')],
   '@nestjs/sequelize': [join(__dirname, '../../orms/sequelize/node_modules/@nestjs/sequelize/dist/index.d.ts')],
   '@mikro-orm/decorators/*': [join(__dirname, '../../orms/mikro-orm/node_modules/@mikro-orm/decorators/*/index.d.ts')],
+  '@prisma/orm-postgres/*': [join(__dirname, '../../orms/prisma-8/node_modules/@prisma/orm-postgres/dist/*.d.mts')],
+  '@prisma/cli-engine': [join(__dirname, '../../orms/prisma-8/node_modules/@prisma/cli-engine/dist/index.d.ts')],
+  'contract-of-prisma-8': [join(__dirname, '../../orms/prisma-8/generated/docs/contract.d.ts')],
   '@prisma/*': [join(__dirname, '../../orms/prisma/node_modules/@prisma/*/dist/index.d.ts')],
   '@mikro-orm/*': [join(__dirname, '../../orms/mikro-orm/node_modules/@mikro-orm/*/index.d.ts')],
 };
+/** The types that Prisma 8 has emitted of the schema of docs/prisma-8.md: test/orms/prisma-8/generate.mjs. */
+const CONTRACT = 'contract-of-prisma-8';
 const ASSUMED = readFileSync(join(__dirname, 'assumed-names.ts'), 'utf8');
 
 /** As the getting-started guide tells readers to set it, and nothing else that could hide a mistake. */
@@ -77,6 +82,7 @@ function importsOf(block: Block, earlier: readonly Block[]): string {
   for (const each of [...earlier].reverse()) {
     take(declaredIn(each.text), `./${fileOf(each)}.js`);
   }
+  take(['Contract'], CONTRACT);
   take(
     [...ASSUMED.matchAll(/^export declare (?:class|const|function) (\w+)/gm)].map(([, name]) => name!),
     './assumed.js',
@@ -110,7 +116,7 @@ export function writeProject(folder: string, blocks: readonly Block[]): void {
   for (const [index, block] of blocks.entries()) {
     const earlier = blocks.slice(0, index).filter(({ document }) => document === block.document);
     const [before, after] = wrap(block.text);
-    const text = block.text.replace(/^import [^;]* from '\.[^']*';$/gm, '');
+    const text = block.text.replace(/^import [^;]* from '\.[^']*'(?: with \{[^}]*\})?;$/gm, '');
     const file = `${importsOf(block, earlier)} ${before}\n${text}${after}\n${before === '' ? exportsOf(block.text) : ''}\n`;
     writeFileSync(join(folder, `${fileOf(block)}.ts`), file);
   }

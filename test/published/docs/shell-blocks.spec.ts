@@ -81,6 +81,7 @@ describe('What others run', () => {
       'libs/cli',
       'test/orms/mikro-orm',
       'test/orms/prisma',
+      'test/orms/prisma-8',
       'test/orms/sequelize',
     ]
       .map(manifest)

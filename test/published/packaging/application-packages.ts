@@ -46,7 +46,15 @@ const LOCKS: Readonly<Record<string, Manager | 'bun'>> = {
   'bun.lockb': 'bun',
 };
 const DEPENDENCIES = ['dependencies', 'devDependencies', 'optionalDependencies'];
-const ORMS = ['kysely', 'drizzle-orm', '@mikro-orm/core', 'sequelize', '@prisma/client'];
+const ORMS = [
+  'kysely',
+  'drizzle-orm',
+  '@mikro-orm/core',
+  'sequelize',
+  '@prisma/client',
+  '@prisma/orm-postgres',
+  '@prisma/orm-sqlite',
+];
 /** pnpm 11 no longer reads its settings in package.json, and pnpm 9 reads them only there. */
 const FIRST_WITHOUT_FIELD = 11;
 const LAST_WITHOUT_WORKSPACE = 9;

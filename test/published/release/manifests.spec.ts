@@ -16,6 +16,7 @@ const TOOLS = [
   'test/orms/mikro-orm-6',
   'test/orms/mongoose',
   'test/orms/prisma',
+  'test/orms/prisma-8',
   'test/orms/sequelize',
 ];
 /** It has a version of the package for which it stands, as Raindrop checks that. */

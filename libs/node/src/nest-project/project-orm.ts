@@ -31,6 +31,15 @@ const ORMS: readonly Orm[] = [
     entry: 'sequelize',
   },
   { name: '@prisma/client', lines: [`prisma.$extends(snowflakes(ids))`], entry: 'prisma' },
+  ...['@prisma/orm-postgres', '@prisma/orm-sqlite'].map((name) => ({
+    name,
+    lines: [
+      'id BigInt @id @default(snowflake())',
+      'extensions: [snowflakes()] in prisma.config.ts',
+      'const raindrop = snowflakes(ids), in extensions and middleware of the client',
+    ],
+    entry: 'prisma-8',
+  })),
 ];
 
 /** Returns the ORM of an application without TypeORM; undefined when none is known. */

@@ -19,6 +19,8 @@ export const SUPPORTED_PEERS = {
   '@noble/ciphers': '^2.0.0',
   '@opentelemetry/api': '^1.9.0',
   '@prisma/client': '^7.4.0',
+  '@prisma/orm-postgres': '^8.0.0-rc.13',
+  '@prisma/orm-sqlite': '^8.0.0-rc.13',
   'better-sqlite3': '^11.0.0 || ^12.0.0 || ^13.0.0',
   'class-transformer': '^0.5.1',
   'class-validator': '^0.14.0 || ^0.15.0',
