@@ -17,7 +17,8 @@ export function refused(key: Key, why: InsertRefusal, what: string, wayOut: stri
 
 export interface QueryBuilder {
   insert(data: Row | readonly Row[]): QueryBuilder;
-  insertFrom(source: { state?: { fields?: unknown } }, options?: { columns?: unknown }): QueryBuilder;
+  /** Not in MikroORM 6. */
+  insertFrom?(source: { state?: { fields?: unknown } }, options?: { columns?: unknown }): QueryBuilder;
   onConflict(fields?: unknown): QueryBuilder;
   merge(data?: unknown): QueryBuilder;
   clone(...args: unknown[]): QueryBuilder;
@@ -41,7 +42,7 @@ export function guarded(qb: QueryBuilder, keys: readonly Key[], platform: Platfo
     },
     insertFrom: (source, options) => {
       refuseUnselected(keys, source, options);
-      return original.insertFrom.call(qb, source, options);
+      return original.insertFrom!.call(qb, source, options);
     },
     onConflict: (fields) => {
       conflict = [fields];
@@ -82,17 +83,18 @@ export function guarded(qb: QueryBuilder, keys: readonly Key[], platform: Platfo
 /** Refuses an insert without these keys. The driver makes its inserts by such a builder, of rows that have them. */
 export function requiring<Builder extends QueryBuilder>(qb: Builder, keys: readonly Key[]): Builder {
   if (keys.length === 0) return qb;
-  const { insert, insertFrom, clone } = qb;
+  // Methods of the class, or guards that the builder has already. MikroORM 6 has no `insertFrom`.
+  const [insert, insertFrom, clone] = [qb.insert.bind(qb), qb.insertFrom?.bind(qb), qb.clone.bind(qb)];
   const guards: Pick<QueryBuilder, 'insert' | 'insertFrom' | 'clone'> = {
     insert: (data) => {
-      refuseLacking(keys, [data].flat() as readonly Row[]);
-      return insert.call(qb, data);
+      refuseLacking(keys, [data].flat());
+      return insert(data);
     },
     insertFrom: (source, options) => {
       refuseUnselected(keys, source, options);
-      return insertFrom.call(qb, source, options);
+      return insertFrom!(source, options);
     },
-    clone: (...args) => requiring(clone.apply(qb, args), keys),
+    clone: (...args) => requiring(clone(...args), keys),
   };
   return Object.assign(qb, guards);
 }
@@ -104,7 +106,10 @@ export function refuseLacking(keys: readonly Key[], rows: readonly Row[]): void 
 }
 
 /** @throws InsertRefusedError for an insert from a query that does not select one of these keys */
-function refuseUnselected(keys: readonly Key[], ...[source, options]: Parameters<QueryBuilder['insertFrom']>): void {
+function refuseUnselected(
+  keys: readonly Key[],
+  ...[source, options]: Parameters<NonNullable<QueryBuilder['insertFrom']>>
+): void {
   const columns = options?.columns ?? source.state?.fields;
   const key = keys.find((each) => !isNamed(each, columns));
   if (key !== undefined) throw refused(key, 'select', 'has no value in the rows of a query', ENTITIES);
