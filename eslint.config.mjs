@@ -59,8 +59,8 @@ export default tseslint.config(
     },
   },
   {
-    // Its packages are installed apart (npm run site).
-    files: ['site/**/*.mjs'],
+    // Their packages are installed apart (npm run site, npm run build:orm).
+    files: ['site/**/*.mjs', 'test/orms/**/*.mjs'],
     rules: { 'import-x/no-unresolved': ['error', { ignore: ['^[^.]'] }] },
   },
   {
