@@ -14,14 +14,17 @@ describe('a version of better-sqlite3', () => {
     ['13.2.0', '20.20.2'],
     ['13.0.0', '21.7.3'],
     ['14.0.0', '20.19.0'],
+    ['13.2.0', '22.13.1'],
+    ['13.2.0', '23.5.0'],
   ])('%s is refused on Node %s, with the cure', (driver, node) => {
     expect(() => refuseUnfit({ driver, node })).toThrow(UnfitSqliteDriverError);
-    expect(() => refuseUnfit({ driver, node })).toThrow(/Node 22 or later, or install better-sqlite3@12/);
+    expect(() => refuseUnfit({ driver, node })).toThrow(/Node 22.14 or later, or install better-sqlite3@12/);
   });
 
   it.each([
     ['12.11.1', '20.20.2'],
-    ['13.2.0', '22.0.0'],
+    ['13.2.0', '22.14.0'],
+    ['13.2.0', '23.6.0'],
     ['13.2.0', '24.21.0'],
     ['12.11.1', '24.21.0'],
   ])('%s is not refused on Node %s', (driver, node) => {
@@ -69,8 +72,8 @@ describe('the guard', () => {
     return { loaded, load: (filename) => loader.dlopen({}, filename) };
   }
 
-  it('refuses the binary of version 13 on Node 20 before it is loaded', () => {
-    const { loaded, load } = guarded('20.20.2');
+  it.each(['20.20.2', '22.13.0'])('refuses the binary of version 13 on Node %s before it is loaded', (node) => {
+    const { loaded, load } = guarded(node);
     expect(() => load(binary)).toThrow(UnfitSqliteDriverError);
     expect(loaded).toEqual([]);
   });
@@ -87,8 +90,8 @@ describe('the guard', () => {
     expect(loaded).toHaveLength(1);
   });
 
-  it('does nothing from Node 22 on', () => {
-    const { loaded, load } = guarded('22.0.0');
+  it('does nothing from Node 22.14 on', () => {
+    const { loaded, load } = guarded('22.14.0');
     load(binary);
     expect(loaded).toEqual([binary]);
   });

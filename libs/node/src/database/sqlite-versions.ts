@@ -20,17 +20,23 @@ export class UnfitSqliteDriverError extends PermanentError {
 
   constructor({ driver, node }: SqliteVersions) {
     super(
-      `better-sqlite3 ${driver} needs Node 22 or later, and would crash this process (Node ${node}) when loaded. Run ` +
-        `on Node 22 or later, or install better-sqlite3@12.`,
+      `better-sqlite3 ${driver} needs Node 22.14 or later, and would crash this process (Node ${node}) when loaded. ` +
+        `Run on Node 22.14 or later, or install better-sqlite3@12.`,
     );
     this.driver = driver;
     this.node = node;
   }
 }
 
-/** @throws UnfitSqliteDriverError for version 13 and later below Node 22 */
+/** @throws UnfitSqliteDriverError for version 13 and later on a Node that {@link runsSqlite13} says no of */
 export function refuseUnfit(versions: SqliteVersions): void {
-  if (major(versions.driver) >= 13 && major(versions.node) < 22) throw new UnfitSqliteDriverError(versions);
+  if (major(versions.driver) >= 13 && !runsSqlite13(versions.node)) throw new UnfitSqliteDriverError(versions);
+}
+
+/** Whether a Node can load better-sqlite3 13, which is built for Node-API 10: 22.14, 23.6 and all from 24 on. */
+export function runsSqlite13(node: string): boolean {
+  const minor = Number(node.split('.')[1]);
+  return major(node) > 23 || (major(node) === 23 && minor >= 6) || (major(node) === 22 && minor >= 14);
 }
 
 /**
@@ -68,11 +74,11 @@ interface BinaryLoader {
 
 /**
  * Refuses the binary of a better-sqlite3 that would end the process: the application may open its own DataSource before
- * we hear of it. Below Node 22 only, where there is such a binary; every other binary is loaded as before.
+ * we hear of it. Below Node 22.14 only, where there is such a binary; every other binary is loaded as before.
  */
 export function guardSqliteDriver(loader: BinaryLoader): void {
   const { node } = loader.versions;
-  if (Number(node.split('.', 1)[0]) >= 22) return;
+  if (runsSqlite13(node)) return;
   const load = loader.dlopen.bind(loader);
   loader.dlopen = (module, filename, ...flags) => {
     const folder = /^(.*[\\/]better-sqlite3)[\\/](?:prebuilds|build)[\\/]/.exec(filename)?.[1];

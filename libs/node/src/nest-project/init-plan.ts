@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { DRIVER_PACKAGES } from '../database/database-errors.js';
+import { runsSqlite13 } from '../database/sqlite-versions.js';
 import { isFileDatabase, type SupportedDatabase } from '../database/supported-database.js';
 import { databaseAddressesOf } from '../drivers/database-settings.js';
 import { InputError } from './input-error.js';
@@ -22,7 +23,7 @@ export interface InitPlan {
  * The major version of better-sqlite3. TypeORM's peer would bring 12, which fails on Node 24.19 and later:
  * docs/versions.md.
  */
-const SQLITE = Number(process.versions.node.split('.')[0]) >= 22 ? '13' : '12';
+const SQLITE = runsSqlite13(process.versions.node) ? '13' : '12';
 
 /** The entity that shows how IDs are used. */
 const ENTITY = `import { GeneratedSnowflake } from '@raindrop/nestjs/typeorm';
