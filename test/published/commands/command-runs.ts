@@ -33,6 +33,7 @@ export const RUNS: Readonly<Record<string, CommandRun>> = {
   '.ci/clean-room': { by: '.ci/nightly', as: '.ci/clean-room' },
   '.ci/node-leg': { by: '.ci/nightly', as: '.ci/node-leg' },
   '.ci/fetch-node': { by: '.ci/node-leg', as: '.ci/fetch-node' },
+  '.ci/node-sqlite': { by: '.ci/run', as: '.ci/node-sqlite' },
   '.ci/check': { within: 'check' },
 
   'npm run dependencies': { by: '.ci/steps' },
@@ -53,6 +54,7 @@ export const RUNS: Readonly<Record<string, CommandRun>> = {
   'npm run test:all': { by: '.ci/nightly' },
   // Its parts are those of test:all.
   'npm run test:orms': { within: 'test:all' },
+  'npm run test:sqlite': { by: '.ci/node-sqlite' },
   'npm run test:unit': { small: '-- libs/core/src/show-value', prints: /Tests: +\d+ passed/ },
   'npm run simulate': { small: '-- --schedules 3 --json', prints: /^\{"schedules":3,.*"repeated":0\b/m },
   'npm run schedules': { small: '-- --only failover-loses-a-layout --most 1 --json', prints: /"depth":3,/ },

@@ -2,6 +2,7 @@ import type Sqlite from 'better-sqlite3';
 import type { DataSource } from 'typeorm';
 import { DatabaseConnection } from '../../../libs/node/src/database/database-connection.js';
 import { sqliteDialect } from '../../../libs/node/src/database/sqlite-dialect.js';
+import type { SqliteFile } from '../../../libs/node/src/drivers/sqlite-file.js';
 
 /** An attempt of ours that found SQLite busy. */
 export interface BusyAttempt {
@@ -19,8 +20,7 @@ export function noteBusyAttempts(): readonly BusyAttempt[] {
   const runs = jest.spyOn(DatabaseConnection.prototype, 'run');
   jest.spyOn(sqliteDialect, 'isBusy').mockImplementation((code) => {
     if (!isBusy(code)) return false;
-    const ours = openedBy(runs.mock.contexts.at(-1) as DatabaseConnection);
-    attempts.push({ waitedMs: Number(ours.pragma('busy_timeout', { simple: true })), turn });
+    attempts.push({ waitedMs: waitOf(runs.mock.contexts.at(-1) as DatabaseConnection), turn });
     setImmediate(() => turn++);
     return true;
   });
@@ -33,8 +33,10 @@ export function expectOffTheEventLoop(attempts: readonly BusyAttempt[]): void {
   expect(new Set(attempts.map(({ turn }) => turn)).size).toBe(attempts.length);
 }
 
-/** What a connection of ours has opened, by either port. */
-function openedBy(connection: DatabaseConnection): Sqlite.Database {
-  const { opened, dataSource } = connection['driver'] as { opened?: Sqlite.Database; dataSource?: DataSource };
-  return opened ?? (dataSource!.driver as unknown as { databaseConnection: Sqlite.Database }).databaseConnection;
+/** How long SQLite waits in a connection of ours, by either port, ms. */
+function waitOf(connection: DatabaseConnection): number {
+  const { opened, dataSource } = connection['driver'] as { opened?: SqliteFile; dataSource?: DataSource };
+  if (opened !== undefined) return Number(opened.query('PRAGMA busy_timeout', []).records[0]!['timeout']);
+  const { databaseConnection } = dataSource!.driver as unknown as { databaseConnection: Sqlite.Database };
+  return Number(databaseConnection.pragma('busy_timeout', { simple: true }));
 }

@@ -4,6 +4,7 @@ import { databaseSettingsOf } from '../../../libs/node/src/drivers/database-sett
 import { settingsDatabase } from '../../../libs/node/src/drivers/settings-database.js';
 import { dataSourceDatabase } from '../../../libs/typeorm/src/connection/data-source-database.js';
 import { isFull } from '../../tier.js';
+import { isOfNodeSqlite } from '../servers/sqlite-connection.js';
 
 /** The ways in which connections of ours are opened: by a driver, or by a DataSource of TypeORM over the same driver. */
 export const PORTS = ['driver', 'DataSource'] as const;
@@ -12,14 +13,17 @@ export type Port = (typeof PORTS)[number];
 
 let current: Port = 'driver';
 
+/** With Node's own SQLite there is one port: TypeORM has no driver over it. */
+const portsOfRun: readonly Port[] = isOfNodeSqlite ? ['driver'] : PORTS;
+
 /** Defines the tests once for each port; {@link sqlDatabase} takes that one while they run. */
 export function overBothPorts(define: (port: Port) => void): void {
-  overPorts(PORTS, define);
+  overPorts(portsOfRun, define);
 }
 
 /** By the driver in `npm test`, by both in `npm run test:all`: for files that both run (`shared` of tiers.cjs). */
 export function overPortsOfTier(define: (port: Port) => void): void {
-  overPorts(isFull ? PORTS : ['driver'], define);
+  overPorts(isFull ? portsOfRun : ['driver'], define);
 }
 
 function overPorts(ports: readonly Port[], define: (port: Port) => void): void {

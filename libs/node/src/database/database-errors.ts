@@ -104,17 +104,17 @@ export class DriverNotInstalledError extends PermanentError {
     /** The `type` of the database. */
     readonly type: string,
     cause?: unknown,
+    /** What else there is to say, as whole sentences. */
+    more?: string,
   ) {
     const packageName = (DRIVER_PACKAGES as Readonly<Record<string, string>>)[type] ?? type;
     const isMissing = !(cause instanceof Error) || isMissingPackage(cause, packageName);
-    super(
-      isMissing
-        ? `The driver of ${type} is not installed. Run npm install ${packageName} in your application; for a ` +
-            `globally installed command, npm install --global ${packageName}.`
-        : `The driver of ${type}, ${packageName}, cannot be loaded: ${cause.message}. Run npm rebuild ` +
-            `${packageName}, or reinstall it with this version of Node.`,
-      cause,
-    );
+    const problem = isMissing
+      ? `The driver of ${type} is not installed. Run npm install ${packageName} in your application; for a ` +
+        `globally installed command, npm install --global ${packageName}.`
+      : `The driver of ${type}, ${packageName}, cannot be loaded: ${cause.message}. Run npm rebuild ` +
+        `${packageName}, or reinstall it with this version of Node.`;
+    super(more === undefined ? problem : `${problem} ${more}`, cause);
     this.packageName = packageName;
   }
 }

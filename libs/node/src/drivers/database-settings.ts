@@ -26,7 +26,7 @@ export interface DatabaseSettings {
    * `currentSchema`, `search_path`), else that of the connection.
    */
   schema?: string;
-  /** More options of `pg`, `mysql2` or `better-sqlite3`. */
+  /** More options of `pg`, `mysql2` or `better-sqlite3`; `node:sqlite` takes `readonly` and `fileMustExist` of these. */
   extra?: Readonly<Record<string, unknown>>;
 }
 

@@ -1,7 +1,7 @@
 import { withAddresses } from '../database/addressed-connection.js';
 import { isInMemory, placeOf } from '../database/application-database.js';
 import type { SqlDatabase } from '../database/sql-database.js';
-import { refuseUnfit, sqliteDriverWarning, sqliteVersions } from '../database/sqlite-versions.js';
+import { sqliteDriverWarning, sqliteVersions } from '../database/sqlite-versions.js';
 import { isFileDatabase, type SupportedDatabase } from '../database/supported-database.js';
 import type { DatabaseSettings } from './database-settings.js';
 import { mysqlDriver } from './mysql-driver.js';
@@ -14,8 +14,8 @@ export function settingsDatabases(settings: readonly DatabaseSettings[], configu
 }
 
 /**
- * Makes a database of one address. Its driver (`pg`, `mysql2` or `better-sqlite3`) is loaded when the first connection
- * is opened.
+ * Makes a database of one address. Its driver (`pg`, `mysql2`, `better-sqlite3` or `node:sqlite`) is loaded when the first
+ * connection is opened.
  * @param configuredBy the option that holds the settings, for messages
  */
 export function settingsDatabase(settings: DatabaseSettings, configuredBy: string): SqlDatabase {
@@ -36,9 +36,5 @@ const DRIVERS: Readonly<Record<SupportedDatabase, typeof mysqlDriver>> = {
   mysql: mysqlDriver,
   mariadb: mysqlDriver,
   postgres: postgresDriver,
-  'better-sqlite3': (settings) => {
-    const versions = sqliteVersions(__filename);
-    if (versions !== undefined) refuseUnfit(versions);
-    return new SqliteDriver(settings);
-  },
+  'better-sqlite3': (settings) => new SqliteDriver(settings),
 };

@@ -1,5 +1,4 @@
 import type { Segment } from '@raindrop/core';
-import Sqlite from 'better-sqlite3';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { FlakyProxy } from '../../../../test/support/proxies/flaky-proxy.js';
@@ -9,6 +8,7 @@ import { expectOffTheEventLoop, noteBusyAttempts } from '../../../../test/suppor
 import { turnCountingProxy } from '../../../../test/support/proxies/turn-counting-proxy.js';
 import type { PrivateServer } from '../../../../test/support/servers/private-server.js';
 import { startMariadb, startPostgres } from '../../../../test/support/servers/private-servers.js';
+import { openSqlite, type SqliteConnection } from '../../../../test/support/servers/sqlite-connection.js';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
 import { until } from '../../../../test/support/until.js';
 import { overBothPorts } from '../../../../test/support/stores/sql-database.js';
@@ -176,11 +176,11 @@ overBothPorts(() => {
 
   describe('a SQLite that another process is writing to', () => {
     let database: TestDatabase;
-    let other: Sqlite.Database;
+    let other: SqliteConnection;
 
     beforeEach(async () => {
       database = await testDatabase('sqlite');
-      other = new Sqlite(String(database.options.database));
+      other = openSqlite(String(database.options.database));
       other.exec('CREATE TABLE app (id integer)');
     });
 
@@ -201,11 +201,7 @@ overBothPorts(() => {
       await store.prepare();
       const source = store.source(CODE);
       await source.reserve({ above: 0n });
-      for (const each of sql.split('; ')) {
-        const statement = other.prepare(each);
-        if (statement.reader) statement.all();
-        else statement.run();
-      }
+      other.exec(sql);
 
       const attempts = noteBusyAttempts();
       let isReserved = false;
