@@ -228,6 +228,30 @@ describe.each(Object.keys(DRIVERS) as DriverName[])('A file opened by %s', (driv
     expect(file.query("INSERT INTO t VALUES (7, 'q') RETURNING a", []).records).toEqual([{ a: 7 }]);
   });
 
+  itByDriver(
+    'counts nothing for a statement that changes none after one that returned rows, or failed midway',
+    async () => {
+      const file = await withTable(driver);
+      const affectedBy = (sql: string): unknown => file.query(sql, []).affected;
+      affectedBy("UPDATE t SET b = 'y' RETURNING a");
+      expect(affectedBy('BEGIN')).toBe(0);
+      // Row 7 stays, row 1 fails.
+      expect(() => affectedBy("INSERT OR FAIL INTO t VALUES (7, 'q'), (1, 'r')")).toThrow();
+      expect(affectedBy('COMMIT')).toBe(0);
+      expect(file.query('SELECT a FROM t ORDER BY a', []).records).toEqual([{ a: 1 }, { a: 7 }]);
+    },
+  );
+
+  itByDriver('counts the rows of the statement alone, without those of its triggers and foreign keys', async () => {
+    const file = await withTable(driver);
+    file.query('CREATE TABLE part (of integer REFERENCES t ON DELETE CASCADE)', []);
+    file.query('CREATE TRIGGER more AFTER UPDATE ON t BEGIN INSERT INTO part VALUES (1), (1); END', []);
+    const affected = ["UPDATE t SET b = 'y'", 'BEGIN', 'DELETE FROM t', 'COMMIT'].map(
+      (sql) => file.query(sql, []).affected,
+    );
+    expect(affected).toEqual([1, 0, 1, 0]);
+  });
+
   itByDriver('is busy at once, whatever waits', async () => {
     await withTable(driver);
     const file = await open(driver, 'a.sqlite');

@@ -42,18 +42,15 @@ export async function openNodeSqlite(settings: DatabaseSettings): Promise<Sqlite
 class NodeSqliteFile implements SqliteFile {
   private readonly statements = new PreparedStatements<NodeStatement>((sql) => this.prepared(sql));
   private isClosed = false;
-  /** How many rows the connection has changed since it was opened. */
-  private total = 0;
 
   constructor(private readonly database: NodeDatabase) {}
 
   query(sql: string, values: readonly unknown[]): StatementResult {
     return named(() => {
-      const records = this.statements
-        .get(sql)
-        .all(...values)
-        .map(withNumbers);
-      return { records, affected: records.length === 0 ? this.affected() : undefined, insertId: undefined };
+      const statement = this.statements.get(sql);
+      const before = this.changes().total;
+      const records = statement.all(...values).map(withNumbers);
+      return { records, affected: records.length === 0 ? this.affected(before) : undefined, insertId: undefined };
     });
   }
 
@@ -68,13 +65,17 @@ class NodeSqliteFile implements SqliteFile {
    * How many rows the last statement has changed. SQLite goes on telling that of the last INSERT, UPDATE or DELETE: its
    * number counts only if the total has grown. Node before 22.16 cannot tell which statements return rows, and `run()` of
    * any Node counts for a BEGIN what the statement before it has changed.
+   * @param before the total before the statement: one that failed, or returned rows, may have been before it
    */
-  private affected(): number {
+  private affected(before: number): number {
+    const { total, changed } = this.changes();
+    return total === before ? 0 : changed;
+  }
+
+  /** How many rows the connection has changed since it was opened, and the last INSERT, UPDATE or DELETE. */
+  private changes(): { readonly total: number; readonly changed: number } {
     const [counts] = this.statements.get('SELECT total_changes() AS total, changes() AS changed').all();
-    const { total, changed } = withNumbers(counts!) as { total: number; changed: number };
-    const hasChanged = total !== this.total;
-    this.total = total;
-    return hasChanged ? changed : 0;
+    return withNumbers(counts!) as { total: number; changed: number };
   }
 
   private prepared(sql: string): NodeStatement {
