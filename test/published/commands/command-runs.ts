@@ -77,6 +77,7 @@ export const RUNS: Readonly<Record<string, CommandRun>> = {
   'npm run site': { by: '.ci/nightly' },
   'site: npm run build': { by: 'package.json', as: 'npm run --silent build --prefix site' },
   'npm run packaging': { by: '.ci/nightly' },
+  'npm run runtimes': { by: '.ci/nightly' },
   'npm run pack': { by: 'test/published/release/tarball-app.ts' },
   'npm run adopt:real': { by: '.github/workflows/nightly.yml' },
   'npm run release:dry': { by: '.ci/nightly' },
