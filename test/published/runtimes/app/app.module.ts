@@ -1,11 +1,22 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { RaindropModule } from '@raindrop/nestjs';
+import pg from 'pg';
 import { IdsController } from './ids.controller.js';
+import { Order } from './order.js';
+
+const url = process.env['DATABASE_URL'];
+const SQLITE = { type: 'better-sqlite3', database: 'app.sqlite' } as const;
 
 @Module({
   imports: [
+    TypeOrmModule.forRoot({
+      // In a bundle TypeORM finds no driver: it has to be given.
+      ...(url === undefined ? SQLITE : { type: 'postgres', url, driver: pg }),
+      entities: [Order],
+      synchronize: true,
+    }),
     RaindropModule.forRoot({
-      dbConfig: process.env['DATABASE_URL']!,
       startTimeStamp: '2024-01-01',
       timeStampLength: 33,
       workIdLength: 10,

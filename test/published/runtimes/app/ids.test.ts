@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { Test } from '@nestjs/testing';
+import { getDataSourceToken } from '@nestjs/typeorm';
 import { LeaseLostError } from '@raindrop/core';
 import { RaindropTestbed, RaindropTestingModule } from '@raindrop/nestjs/testing';
 import { IdsController } from './ids.controller.js';
@@ -25,6 +26,7 @@ async function compile(): Promise<{ controller: IdsController; testbed: Raindrop
   const module = await Test.createTestingModule({
     imports: [RaindropTestingModule.forTest()],
     controllers: [IdsController],
+    providers: [{ provide: getDataSourceToken(), useValue: {} }],
   }).compile();
   return { controller: module.get(IdsController), testbed: module.get(RaindropTestbed) };
 }
