@@ -143,7 +143,7 @@ BEGIN
   -- A lost commit of this transaction would give the worker id to a process.
   IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
   name := home || ${literal(`.${name.name}`)};
-  -- Before a sequence is read: in its place a stranger's view would run what it names, with the rights of this session.
+  -- Before a sequence is read: in its place a stranger's view would run what it names, with the rights of the role that installs.
   ${refuseStrangers}
   EXECUTE format('SELECT count(*) = 1 FROM %s w WHERE ${isDatabaseRowOf(ids, '%L')}', workers, name) INTO is_ours;
   IF NOT is_ours THEN
