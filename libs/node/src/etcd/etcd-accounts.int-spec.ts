@@ -87,7 +87,7 @@ describe('An etcd whose accounts change under a running process', () => {
     await enable(etcd);
     const store = await prepared(etcd);
     const values = store['values'];
-    const seen = await values.read('x', ['test/mine']);
+    const seen = await values.read('x', new Set(['test/mine']));
     await addUser(etcd);
     const paths = watch(store);
     expect(await values.change('a write', { seen, key: 'test/mine', text: 'mine' })).toBe(true);

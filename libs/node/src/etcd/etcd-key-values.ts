@@ -41,9 +41,10 @@ export class EtcdKeyValues implements KeyValues {
   }
 
   /** @throws EtcdUnavailableError; EtcdRefusedError */
-  async read(what: string, keys: readonly string[]): Promise<Seen> {
-    const answer = await this.gateway.read(what, '/v3/kv/txn', { success: keys.map((key) => get(key)) });
-    return seenIn(answer, partsOf(answer, keys.length));
+  async read(what: string, keys: ReadonlySet<string>): Promise<Seen> {
+    const success = Array.from(keys, (key) => get(key));
+    const answer = await this.gateway.read(what, '/v3/kv/txn', { success });
+    return seenIn(answer, partsOf(answer, keys.size));
   }
 
   /** @throws EtcdUnavailableError; EtcdRefusedError */
@@ -104,7 +105,7 @@ export class EtcdKeyValues implements KeyValues {
 
   private async readIfAllowed(what: string, key: string): Promise<string | undefined> {
     try {
-      return (await this.read(what, [key])).entries.get(key);
+      return (await this.read(what, new Set([key]))).entries.get(key);
     } catch (error) {
       if (error instanceof EtcdRefusedError) return undefined;
       throw error;

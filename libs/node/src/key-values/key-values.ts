@@ -31,8 +31,8 @@ export interface Change {
 export interface KeyValues {
   /** Everything there is, as it was at one moment. */
   readAll(): Promise<Seen>;
-  /** The texts of a few keys at one moment. */
-  read(what: string, keys: readonly string[]): Promise<Seen>;
+  /** The texts of a few keys at one moment. NATS refuses to look at a key twice. */
+  read(what: string, keys: ReadonlySet<string>): Promise<Seen>;
   /**
    * Replaces the text of a key. A rejection leaves open whether it was replaced.
    * @returns false when the key has another text, or a guard has changed; in the second case the text may be replaced
@@ -66,7 +66,7 @@ export async function update(
   others: readonly string[] = [],
 ): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const seen = await values.read(what, [key, ...others]);
+    const seen = await values.read(what, new Set([key, ...others]));
     if (await values.change(what, { seen, key, text: next(seen) })) return;
   }
   throw values.unavailable(what, `others changed ${key} at each of ${TRIES} attempts`);

@@ -42,9 +42,9 @@ class Values implements KeyValues {
     return Promise.resolve(seen);
   }
 
-  read(_: string, keys: readonly string[]): Promise<Seen> {
+  read(_: string, keys: ReadonlySet<string>): Promise<Seen> {
     const { name, revision, entries } = this.cluster;
-    const found = keys.filter((key) => entries.has(key)).map((key) => [key, entries.get(key)!] as const);
+    const found = [...keys].filter((key) => entries.has(key)).map((key) => [key, entries.get(key)!] as const);
     return Promise.resolve({ entries: new Map(found), cluster: name, revision });
   }
 

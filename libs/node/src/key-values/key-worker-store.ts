@@ -204,7 +204,7 @@ export class KeyWorkerStore implements WorkerStore {
   private readKeysOf(id: number): Promise<Seen> {
     const { keys, options, cluster } = this;
     const live = options.liveGraceMs === undefined ? [] : [keys.live(id)];
-    return this.values.read('reading a worker', [...new Set([keys.row(id), ...live, ...cluster.keysToJudge])]);
+    return this.values.read('reading a worker', new Set([keys.row(id), ...live, ...cluster.keysToJudge]));
   }
 
   /** @param leaseMs 0 when the row is given back */

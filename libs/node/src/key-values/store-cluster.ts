@@ -106,7 +106,7 @@ export class StoreCluster {
 
   private async readState(): Promise<ReturnType<typeof stateOf>> {
     const { state } = this.keys;
-    return stateOf(state, (await this.values.read('fencing the workers', [state])).entries.get(state));
+    return stateOf(state, (await this.values.read('fencing the workers', new Set([state]))).entries.get(state));
   }
 
   /** @throws FormerPrimaryError; TableFormatError */

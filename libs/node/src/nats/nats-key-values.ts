@@ -48,7 +48,7 @@ export class NatsKeyValues implements KeyValues {
   }
 
   /** @throws NatsUnavailableError; NatsRefusedError; NatsBucketError */
-  read(what: string, keys: readonly string[]): Promise<Seen> {
+  read(what: string, keys: ReadonlySet<string>): Promise<Seen> {
     return this.connection.use(what, (bucket) => this.reader.read(bucket, keys));
   }
 
@@ -62,7 +62,7 @@ export class NatsKeyValues implements KeyValues {
     return this.connection.use(what, async (bucket) => {
       const revision = await this.put(bucket, key, text, revisions.get(key));
       if (revision === undefined) return false;
-      const after = await this.reader.readFrom(bucket, [key, ...guards], revision);
+      const after = await this.reader.readFrom(bucket, new Set([key, ...guards]), revision);
       const isSame = (each: string): boolean => after.revisions.get(each) === revisions.get(each);
       return after.cluster === cluster && guards.every(isSame);
     });

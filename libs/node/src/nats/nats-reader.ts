@@ -31,9 +31,10 @@ export class NatsReader {
   }
 
   /** @param keys default all keys of the bucket */
-  async read(bucket: OpenBucket, keys?: readonly string[]): Promise<NatsSeen> {
+  async read(bucket: OpenBucket, keys?: ReadonlySet<string>): Promise<NatsSeen> {
     if (keys !== undefined && this.known.size === 0) await this.read(bucket);
-    return this.readFrom(bucket, keys && [...keys, LOOK], await led(this.patienceMs, () => bucket.kv.put(LOOK, '')));
+    const revision = await led(this.patienceMs, () => bucket.kv.put(LOOK, ''));
+    return this.readFrom(bucket, keys && new Set([...keys, LOOK]), revision);
   }
 
   /**
@@ -41,15 +42,17 @@ export class NatsReader {
    * text of each key as it was at the begin, the oldest first, and then whatever comes. A key that changes meanwhile
    * comes late, so that all that are known to be there are waited for.
    */
-  async readFrom(bucket: OpenBucket, keys: readonly string[] | undefined, least: number): Promise<NatsSeen> {
+  async readFrom(bucket: OpenBucket, keys: ReadonlySet<string> | undefined, least: number): Promise<NatsSeen> {
     const { cluster, count } = await this.status(bucket.kv);
     if (cluster !== this.knownOf) this.known.clear();
     this.knownOf = cluster;
-    const wanted = keys?.filter((key) => this.known.has(key));
+    const wanted = keys && [...keys].filter((key) => this.known.has(key));
     const [entries, revisions] = [new Map<string, string>(), new Map<string, number>()];
     const isAll = (): boolean => wanted?.every((key) => revisions.has(key)) ?? revisions.size >= count;
     let revision = 0;
-    const consumer = await led(this.patienceMs, () => this.consumerOf(bucket, keys?.map(natsKeyOf) ?? ['>']));
+    const consumer = await led(this.patienceMs, () =>
+      this.consumerOf(bucket, keys ? Array.from(keys, natsKeyOf) : ['>']),
+    );
     const messages = await consumer.consume();
     try {
       for await (const { subject, seq, headers, data } of messages) {

@@ -169,16 +169,16 @@ describe('A NATS in trouble', () => {
     const { addresses } = await start();
     const store = await prepared(addresses);
     const [mine, other] = [valuesAt(addresses), valuesAt(addresses)];
-    const seen = await mine.read('reading', ['row/1', 'fence']);
+    const seen = await mine.read('reading', new Set(['row/1', 'fence']));
     const change = { seen, key: 'row/1', text: seen.entries.get('row/1')! };
-    const fence = await other.read('reading', ['fence']);
+    const fence = await other.read('reading', new Set(['fence']));
     const text = JSON.stringify({ count: 1, atMs: 1, untilMs: 2 });
     expect(await other.change('fencing', { seen: fence, key: 'fence', text })).toBe(true);
     expect(await mine.change('writing', { ...change, guards: ['fence'] })).toBe(false);
     // No process takes it for granted: it was written as of before the fence.
     expect((await store.readRow(1)).row).toMatchObject({ token: '', version: expect.any(Number) as number });
     // The control: without the guard it is done, and a row that has changed is not replaced.
-    const again = await mine.read('reading', ['row/1', 'fence']);
+    const again = await mine.read('reading', new Set(['row/1', 'fence']));
     expect(await mine.change('writing', { ...change, seen: again })).toBe(true);
     expect(await mine.change('writing', { ...change, seen: again })).toBe(false);
   });
