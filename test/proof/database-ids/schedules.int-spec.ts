@@ -182,9 +182,12 @@ describe('IDs that PostgreSQL makes, in random schedules', () => {
 });
 
 describe('a fence of IDs that PostgreSQL makes', () => {
-  /** Two sessions have seen the open tick. One draws while the fence sets the counter, the other one after it. */
+  /**
+   * Two sessions have seen the open tick, which no clock ends. One draws while the fence sets the counter, the other one
+   * after it.
+   */
   async function drawnAround(installation: Installation, step: Step): Promise<Answer[]> {
-    const database = await IssuingDatabase.open(installation);
+    const database = await IssuingDatabase.open({ ...installation, stoppedAt: '2026-03-01 12:10:00Z' });
     try {
       const [first, second, fencing] = await Promise.all([database.session(), database.session(), database.session()]);
       await first.draw();
