@@ -11,9 +11,10 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { IdService, InjectIdService, type NumberService } from '@raindrop/nestjs';
 import { observeIdService } from '@raindrop/nestjs/opentelemetry';
-import { collectDefaultMetrics, Histogram, prometheusContentType, Registry, type Metric } from 'prom-client';
+import { collectDefaultMetrics, prometheusContentType, Registry, type Metric } from 'prom-client';
 import { NUMBERS } from '../numbers/number-codes.js';
 import { SERVICE_CONFIG, type ServiceConfig } from '../service-config.js';
+import { RequestDurations } from './request-durations.js';
 
 /** Collects when it is asked to, and never by itself. */
 class ScrapeReader extends MetricReader {
@@ -29,21 +30,14 @@ export class ServiceMetrics implements OnApplicationShutdown {
   private readonly provider = new MeterProvider({ readers: [this.reader] });
   private readonly ends: readonly (() => void)[];
 
-  /** Named and labelled as OpenTelemetry's conventions for HTTP servers have it. */
-  readonly requestDurations = new Histogram({
-    name: 'http_server_request_duration_seconds',
-    help: 'Duration of requests, to the last byte of the answer',
-    labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
-    // From an ID that is at hand to a stream of millions.
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [this.process],
-  });
+  readonly requestDurations = new RequestDurations();
 
   constructor(
     ids: IdService,
     @InjectIdService(NUMBERS) numbers: NumberService,
     @Inject(SERVICE_CONFIG) { knownCodes }: Pick<ServiceConfig, 'knownCodes'>,
   ) {
+    this.process.registerMetric(this.requestDurations.metric);
     collectDefaultMetrics({ register: this.process });
     const meter = this.provider.getMeter('@raindrop/nestjs');
     // With known codes, no other code becomes a series.
@@ -78,7 +72,7 @@ export function measureRequests(app: NestFastifyApplication): void {
   server.addHook('onResponse', (request, reply, done) => {
     const method = METHODS.includes(request.method) ? request.method : '_OTHER';
     const route = request.is404 ? '' : routeName(request.routeOptions.url ?? '');
-    requestDurations.labels(method, route, String(reply.statusCode)).observe(reply.elapsedTime / 1_000);
+    requestDurations.record(method, route, reply.statusCode, reply.elapsedTime / 1_000);
     done();
   });
 }
