@@ -90,30 +90,46 @@ export function refuseForeignPages(
   const isLoopback = LOOPBACK.test(host);
   const knowsItsNames = isLoopback || allowedHosts.length > 0;
   const isKnown = (name: string): boolean => allowedHosts.includes(name) || (isLoopback && LOOPBACK.test(name));
+  /** The name that was found known last: clients keep to one, and reading it took 0.5 µs of each request. */
+  let lastKnown: string | undefined;
+  const isUnknown = (name: string | undefined): boolean => {
+    if (!knowsItsNames || name === undefined || name === lastKnown) return false;
+    if (!isKnown(nameIn(name))) return true;
+    lastKnown = name;
+    return false;
+  };
   const server = app.getHttpAdapter().getInstance();
   server.addHook('onRequest', (request, reply, done) => {
-    const { method, headers, routeOptions } = request;
-    const isWatched = FOR_WATCHERS.test(routeOptions.url ?? '');
-    const isUnknown = knowsItsNames && headers.host !== undefined && !isKnown(nameIn(headers.host));
-    const wrongHost = mistakeInHost(request.raw) ?? (isUnknown && !isWatched ? unknownHost() : undefined);
+    const { method, headers } = request;
+    const isHostRefused = isUnknown(headers.host) && !isWatched(request);
+    const wrongHost = mistakeInHost(request.raw) ?? (isHostRefused ? unknownHost() : undefined);
     // Not by done(): the page's files, which are none of Nest's routes, would be refused in other words.
     if (wrongHost !== undefined) return problems.answer(wrongHost, request, reply);
-    if (isWatched || SAFE_METHODS.has(method)) return done();
+    if (SAFE_METHODS.has(method)) return done();
     const { 'sec-fetch-site': site, origin } = headers;
     const isOwn = site === undefined ? isOriginOf(origin, headers.host, isKnown) : OWN_SITES.has(String(site));
-    done(isOwn ? undefined : foreignPage());
+    done(isOwn || isWatched(request) ? undefined : foreignPage());
   });
+}
+
+function isWatched({ routeOptions }: FastifyRequest): boolean {
+  return FOR_WATCHERS.test(routeOptions.url ?? '');
 }
 
 /** HTTP/1.0, which some probes speak, has no Host. */
 function mistakeInHost({ rawHeaders, headers, httpVersion, url = '' }: IncomingMessage): ProblemException | undefined {
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (isHostField(rawHeaders[at]!)) hosts++;
   if (hosts > 1) return badRequest('The request has more than one Host header.');
   if (hosts === 0 && httpVersion !== '1.0') return badRequest('The request has no Host header.');
   if (!/^[a-z][a-z\d+.-]*:\/\//i.test(url)) return undefined;
   // With http://a the Host may be a:80.
   const isSame = hostOf(url) !== undefined && hostOf(url) === hostOf(`${url.split(':')[0]!}://${headers.host ?? ''}`);
   return isSame ? undefined : badRequest("The request's address and its Host header name different hosts.");
+}
+
+function isHostField(name: string): boolean {
+  return name.length === 'host'.length && name.toLowerCase() === 'host';
 }
 
 function hostOf(url: string): string | undefined {
@@ -177,11 +193,15 @@ function isEncodedUtf8(query: string): boolean {
 }
 
 function mistakeInBody({ headers }: FastifyRequest): ProblemException | undefined {
-  const encoding = headers['content-encoding'] ?? 'identity';
-  const charset = CHARSET.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
-  if (encoding.toLowerCase() === 'identity' && /^utf-?8$/i.test(charset)) return undefined;
+  const { 'content-encoding': encoding, 'content-type': type } = headers;
+  const isCompressed = encoding !== undefined && encoding.toLowerCase() !== 'identity';
+  if (!isCompressed && (type === undefined || isInUtf8(type))) return undefined;
   const detail = 'A body must be uncompressed JSON in UTF-8.';
   return new ProblemException(415, { errorCode: 'UNSUPPORTED_MEDIA_TYPE', detail });
+}
+
+function isInUtf8(contentType: string): boolean {
+  return /^utf-?8$/i.test(CHARSET.exec(contentType)?.[1] ?? 'utf-8');
 }
 
 /** Lets bodies be JSON in UTF-8 and nothing else, which no form of another site can send. */
