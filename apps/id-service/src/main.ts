@@ -1,3 +1,4 @@
+import './first-ticks.js';
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import { ConsoleLogger, Logger } from '@nestjs/common';
