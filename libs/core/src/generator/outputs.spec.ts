@@ -123,6 +123,17 @@ describe('a batch', () => {
     expect(bench.next()).toBe(single.next());
   });
 
+  each('may have any size, and the next ID follows (%s)', async (_name, batch) => {
+    const bench = new GeneratorBench({ sequenceBits: 12, endBits: 1 });
+    const { sequenceStep } = bench.generator.layout;
+    let last = bench.generator.nextId();
+    for (let count = 1; count <= 34; count++) {
+      const ids = await batch(bench, count);
+      expect(ids).toEqual(Array.from({ length: count }, () => (last += BigInt(sequenceStep))));
+      expect(bench.generator.nextString()).toBe(String((last += BigInt(sequenceStep))));
+    }
+  });
+
   it.each([0, -1, 1.5, Number.NaN, Infinity, 1_001, '5', null, undefined, 5n, true, [3]])(
     'must be an integer from 1 to maxBatch, not %p',
     async (count) => {

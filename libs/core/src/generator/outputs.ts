@@ -112,18 +112,33 @@ export const bigintWriter: BatchWriter<bigint[]> = {
   },
 };
 
+/** How far the next 1 to 8 IDs of a run are from the one before them. All runs share it: none is left half written. */
+const strides = new BigInt64Array(8);
+
 /** Has a loop of its own: one loop for both kinds of array would take twice the time for this kind. */
 const bigint64Writer: BatchWriter<BigInt64Array> = {
   writeRun(cursor, _step, batch, from, end) {
     const { counter } = cursor;
     cursor.sequence += end - from;
-    counter[0] = counter[0]! + counter[1]!;
-    // Writes first and adds after it: the next ID is ready when the loop comes round.
-    for (let index = from; index < end; index++) {
-      batch[index] = counter[0]!;
-      counter[0] = counter[0] + counter[1]!;
+    strides[0] = counter[1]!;
+    for (let next = 1; next < 8; next++) strides[next] = strides[next - 1]! + counter[1]!;
+    let index = from;
+    // Eight IDs a round take half the time of one: each round waits for the counter that the round before has written.
+    for (; index + 8 <= end; index += 8) {
+      batch[index] = counter[0]! + strides[0];
+      batch[index + 1] = counter[0]! + strides[1]!;
+      batch[index + 2] = counter[0]! + strides[2]!;
+      batch[index + 3] = counter[0]! + strides[3]!;
+      batch[index + 4] = counter[0]! + strides[4]!;
+      batch[index + 5] = counter[0]! + strides[5]!;
+      batch[index + 6] = counter[0]! + strides[6]!;
+      counter[0] = counter[0]! + strides[7]!;
+      batch[index + 7] = counter[0];
     }
-    counter[0] = counter[0] - counter[1]!;
+    for (; index < end; index++) {
+      counter[0] = counter[0]! + counter[1]!;
+      batch[index] = counter[0];
+    }
   },
   writeOne(batch, index, id) {
     batch[index] = id;

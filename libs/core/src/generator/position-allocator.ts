@@ -8,10 +8,11 @@ import {
   exhaustedAdvice,
   ReservationExhaustedError,
   SequenceExhaustedError,
+  UnsafeIntegerError,
 } from './generator-errors.js';
 import type { ResolvedGeneratorOptions } from './generator-options.js';
 import { type Lane, otherLane, type PerLane, type Tenure } from './tenure.js';
-import type { Sequencer } from './tick-cursor.js';
+import { decimalText, Sequencer } from './tick-cursor.js';
 
 /** Spinning ends after this many reads of the clock: a clock that stands still must not hang the process. */
 const MAX_SPIN_READS = 100_000;
@@ -26,6 +27,10 @@ export class Issuer {
   /** How many calls may follow one reading of the clock and use its value, and how many of them are left. */
   private readonly callsPerReading: number;
   private callsLeft = 0;
+  /** Beside the other fields of the fast path: each object on the way costs an ID half a nanosecond. */
+  readonly sequenceStep: number;
+  /** Where a sequencer stood before a step that may be taken back. */
+  private readonly before = new Sequencer();
 
   constructor(
     readonly layout: Layout,
@@ -34,6 +39,7 @@ export class Issuer {
     private readonly options: ResolvedGeneratorOptions,
     codes: CodeTable,
   ) {
+    this.sequenceStep = layout.sequenceStep;
     this.callsPerReading = ports.clock.share?.(() => (this.callsLeft = 0)) ?? 0;
     this.clockWindow = new ClockWindow(layout, tenure);
     this.allocator = new PositionAllocator(layout, tenure, this.clockWindow, codes, ports, options);
@@ -58,22 +64,30 @@ export class Issuer {
     return s.counter[0]!;
   }
 
-  /** Moves `s` one position on. @throws RaindropError when no position may be issued now */
-  step(s: Sequencer): void {
+  /** As {@link next}, as decimal text. */
+  nextText(s: Sequencer): string {
     if (!this.advance(s)) this.slowPath(s);
+    return decimalText(s, this.sequenceStep);
+  }
+
+  /** As {@link next}, as a number. @throws UnsafeIntegerError above 2^53 - 1; `s` stays where it is */
+  nextNumber(s: Sequencer): number {
+    // The tick does not change inside a window: after a safe number follow safe ones.
+    if (Number.isNaN(s.numberBase) || !this.advance(s)) this.slowPathToNumber(s);
+    return s.numberBase + s.sequence * this.sequenceStep;
   }
 
   /** The fast path: moves `s` one position on inside the window. False when the slow path has to. */
-  advance(s: Sequencer): boolean {
+  private advance(s: Sequencer): boolean {
     if (--this.callsLeft < 0) this.readClock();
     return s.advance(this.clockWindow.id);
   }
 
-  /** As {@link step}, but reads the real clock, never spins, and returns the refusal. */
+  /** Moves `s` one position on as {@link next} does, but reads the real clock, never spins, and returns the refusal. */
   tryStep(s: Sequencer): RaindropError | undefined {
     const now = this.ports.clock.refresh();
     if (now !== this.clockWindow.seen) this.clockWindow.observe(now);
-    return this.allocator.allocate(s);
+    return s.advance(this.clockWindow.id) ? undefined : this.allocator.allocate(s);
   }
 
   /** Why the next step of `s` would be refused now; undefined when it would not be. `s` stays where it is. */
@@ -103,6 +117,15 @@ export class Issuer {
   private slowPath(s: Sequencer): void {
     const refusal = this.allocator.allocate(s);
     if (refusal !== undefined) this.lastResort(s, refusal);
+  }
+
+  /** Takes the step back when the new ID does not fit a number. */
+  private slowPathToNumber(s: Sequencer): void {
+    this.before.restore(s);
+    if (!this.advance(s)) this.slowPath(s);
+    if (!Number.isNaN(s.numberBase)) return;
+    s.restore(this.before);
+    throw new UnsafeIntegerError(this.layout.safeUntil);
   }
 
   private readClock(): void {

@@ -2,14 +2,14 @@ import { type Layout, type ParsedId, parseId } from '../layout/layout.js';
 import type { GeneratorPorts, Timers } from '../ports.js';
 import type { RaindropError } from '../raindrop-error.js';
 import { CodeTable } from './code-table.js';
-import { ReservationExhaustedError, UnsafeIntegerError } from './generator-errors.js';
+import { ReservationExhaustedError } from './generator-errors.js';
 import { resolveGeneratorOptions, type GeneratorOptions } from './generator-options.js';
 import { CallsByCode, type IdCalls } from './id-calls.js';
 import type { IssuedByCode, IssuedByCodeOptions } from './issued-counts.js';
 import { type BatchRequest, type BatchWriter, Outputs } from './outputs.js';
 import { type AllocationCounters, Issuer } from './position-allocator.js';
 import type { Lane, Position, Tenure } from './tenure.js';
-import { decimalText, Sequencer } from './tick-cursor.js';
+import { Sequencer } from './tick-cursor.js';
 import { Waiting, type WaitOptions } from './waiting.js';
 
 /** Counts what the generator has done since it was made. */
@@ -34,7 +34,6 @@ export interface GeneratorCounters extends Readonly<AllocationCounters> {
 export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implements IdCalls {
   readonly layout: Layout;
   private readonly issuer: Issuer;
-  private readonly snowflakeOutputs: SnowflakeOutputs;
   private readonly plain: Sequencer;
 
   constructor(
@@ -50,7 +49,6 @@ export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implem
     super(codes, outputs);
     this.layout = layout;
     this.issuer = issuer;
-    this.snowflakeOutputs = outputs;
     this.plain = codes.plain;
     tenure.onChange(() => {
       issuer.invalidate();
@@ -68,12 +66,12 @@ export class SnowflakeGenerator extends CallsByCode<Sequencer, CodeTable> implem
 
   /** Makes an ID as decimal text, as {@link IdCalls.nextString} says. */
   override nextString(code?: string): string {
-    return this.snowflakeOutputs.text(code === undefined ? this.plain : this.codes.of(code));
+    return this.issuer.nextText(code === undefined ? this.plain : this.codes.of(code));
   }
 
   /** Makes an ID as a number, as {@link IdCalls.nextNumber} says. */
   override nextNumber(code?: string): number {
-    return this.snowflakeOutputs.number(code === undefined ? this.plain : this.codes.of(code));
+    return this.issuer.nextNumber(code === undefined ? this.plain : this.codes.of(code));
   }
 
   /**
@@ -123,7 +121,6 @@ const SLICE = 4_096;
  */
 class SnowflakeOutputs extends Outputs<Sequencer> {
   private readonly before = new Sequencer();
-  private readonly sequenceStep: number;
 
   constructor(
     private readonly issuer: Issuer,
@@ -131,7 +128,6 @@ class SnowflakeOutputs extends Outputs<Sequencer> {
     maxBatch: number,
   ) {
     super(maxBatch);
-    this.sequenceStep = issuer.layout.sequenceStep;
   }
 
   id(s: Sequencer): bigint {
@@ -139,14 +135,11 @@ class SnowflakeOutputs extends Outputs<Sequencer> {
   }
 
   text(s: Sequencer): string {
-    this.issuer.step(s);
-    return decimalText(s, this.sequenceStep);
+    return this.issuer.nextText(s);
   }
 
   number(s: Sequencer): number {
-    // The tick does not change inside a window: after a safe number follow safe ones.
-    if (Number.isNaN(s.numberBase) || !this.issuer.advance(s)) this.stepSafely(s);
-    return s.numberBase + s.sequence * this.sequenceStep;
+    return this.issuer.nextNumber(s);
   }
 
   async idAsync(find: () => Sequencer, wait?: WaitOptions): Promise<bigint> {
@@ -206,16 +199,7 @@ class SnowflakeOutputs extends Outputs<Sequencer> {
   private writeRun<Batch>(s: Sequencer, writer: BatchWriter<Batch>, batch: Batch, from: number, end: number): number {
     const next = Math.min(end, from + 1 + this.issuer.runLength(s));
     writer.writeOne(batch, from, s.counter[0]!);
-    writer.writeRun(s, this.sequenceStep, batch, from + 1, next);
+    writer.writeRun(s, this.issuer.sequenceStep, batch, from + 1, next);
     return next;
-  }
-
-  /** Moves on; takes the step back when the new ID does not fit a number. */
-  private stepSafely(s: Sequencer): void {
-    this.before.restore(s);
-    this.issuer.step(s);
-    if (!Number.isNaN(s.numberBase)) return;
-    s.restore(this.before);
-    throw new UnsafeIntegerError(this.issuer.layout.safeUntil);
   }
 }

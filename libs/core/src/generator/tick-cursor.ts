@@ -9,7 +9,9 @@ class TickCursor implements DecimalCursor {
   sequence = -1;
   readonly counter: BigInt64Array = new BigInt64Array(2);
   head = '';
-  tailBase = Number.NaN;
+  headFrom = 0;
+  headTo = -1;
+  headTail = 0;
   /** The ID of sequence 0 as a number; NaN where the tick's IDs may pass 2^53 - 1. */
   numberBase = Number.NaN;
   /** The ID of sequence 0. */
@@ -52,7 +54,7 @@ class TickCursor implements DecimalCursor {
   beginTick(base: bigint, step: number, areSafe: boolean): void {
     this.idBase = base;
     this.numberBase = areSafe ? Number(base) : Number.NaN;
-    this.tailBase = Number.NaN;
+    this.headTo = -1;
     this.counter[1] = BigInt(step);
   }
 
@@ -243,10 +245,13 @@ export interface DecimalCursor {
   sequence: number;
   /** The number at `sequence`, and the step. Additions between the elements of a BigInt64Array make no bigints. */
   readonly counter: BigInt64Array;
-  /** All digits but the last four, of the numbers whose `tailBase + sequence * step` is 0 to 9,999: their last four. */
+  /** All digits but the last four, of the numbers at `headFrom` to `headTo`. */
   head: string;
-  /** NaN while no head is known. */
-  tailBase: number;
+  headFrom: number;
+  /** -1 while no head is known. */
+  headTo: number;
+  /** The last four digits of the number at `headFrom`. */
+  headTail: number;
 }
 
 /** `0000` to `9999`. */
@@ -257,8 +262,10 @@ const TAILS: readonly string[] = Array.from({ length: 10_000 }, (_, tail) => Str
  * about a quarter of the time of `BigInt.prototype.toString`.
  */
 export function decimalText(cursor: DecimalCursor, step: number): string {
-  const tail = cursor.tailBase + cursor.sequence * step;
-  return tail >= 0 && tail < 10_000 ? cursor.head + TAILS[tail]! : newHead(cursor, step);
+  const { sequence, headFrom } = cursor;
+  // Compared by sequences: the tail of one far behind `headTo` could exceed V8's small integers, which are faster.
+  if (sequence > cursor.headTo || sequence < headFrom) return newHead(cursor, step);
+  return cursor.head + TAILS[cursor.headTail + (sequence - headFrom) * step]!;
 }
 
 /** Writes the texts of the numbers after the cursor into the places `from` to `end - 1`; the cursor moves with them. */
@@ -266,12 +273,12 @@ export function writeNextTexts(cursor: DecimalCursor, step: number, batch: strin
   for (let index = from; index < end; index++) {
     moveBy(cursor, 1);
     batch[index] = decimalText(cursor, step);
-    let tail = cursor.tailBase + cursor.sequence * step;
-    const first = index;
     // Writes all texts that share the head in a loop that looks at nothing else.
     const { head } = cursor;
-    while ((tail += step) < 10_000 && index + 1 < end) batch[++index] = head + TAILS[tail]!;
-    moveBy(cursor, index - first);
+    const alike = Math.max(0, Math.min(cursor.headTo - cursor.sequence, end - index - 1));
+    let tail = cursor.headTail + (cursor.sequence - cursor.headFrom) * step;
+    for (const last = index + alike; index < last;) batch[++index] = head + TAILS[(tail += step)]!;
+    moveBy(cursor, alike);
   }
 }
 
@@ -284,7 +291,9 @@ function newHead(cursor: DecimalCursor, step: number): string {
   const text = cursor.counter[0]!.toString();
   if (text.length > 4) {
     cursor.head = text.slice(0, -4);
-    cursor.tailBase = Number(text.slice(-4)) - cursor.sequence * step;
+    cursor.headFrom = cursor.sequence;
+    cursor.headTail = Number(text.slice(-4));
+    cursor.headTo = cursor.sequence + Math.floor((TAILS.length - 1 - cursor.headTail) / step);
   }
   return text;
 }

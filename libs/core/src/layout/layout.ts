@@ -101,11 +101,11 @@ export class Layout {
     this.lowBits = time.shift;
     this.maxWorkerId = 2 ** this.widthOf((field) => field.role === 'worker') - 1;
     this.maxWorkers = this.maxWorkerId;
-    this.maxSequence = 2 ** sequence.bits - 1;
+    this.maxSequence = powerOfTwo(sequence.bits) - 1;
     this.idsPerTick = this.maxSequence + 1;
     this.idsPerSecond = (this.idsPerTick * 1_000) / this.unitMs;
     this.hasClockBack = this.fields.some((field) => field.role === 'clockBack');
-    this.sequenceStep = 2 ** sequence.shift;
+    this.sequenceStep = powerOfTwo(sequence.shift);
     // A 64-bit layout (an unsigned one) issues the lower half of its range only.
     const ticks = 2 ** Math.min(time.bits, 63 - this.lowBits);
     this.maxTick = Math.min(ticks - 1, this.timeline.lastTick);
@@ -333,6 +333,14 @@ function shapeProblem({ fields, unitMs, epochMs }: LayoutShape): string | undefi
 
 function hasFittingValue({ role, bits, value = 0 }: Field): boolean {
   return role !== 'fixed' || isIntegerIn(value, 0, 2 ** bits - 1);
+}
+
+/**
+ * 2 to the power of `bits`. V8 keeps the result of `**` as a floating-point number, and so every sequence that is compared
+ * with it or begins from it: half a nanosecond an ID. A shift gives a small integer, as far as it reaches.
+ */
+function powerOfTwo(bits: number): number {
+  return bits < 31 ? 1 << bits : 2 ** bits;
 }
 
 function isIntegerIn(value: number, min: number, max: number): boolean {

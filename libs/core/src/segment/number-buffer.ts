@@ -106,7 +106,9 @@ export class NumberCursor implements DecimalCursor {
   /** The number of index 0; above 2^53 rounded, and never to less than 2^53. */
   numberBase = 0;
   head = '';
-  tailBase = Number.NaN;
+  headFrom = 0;
+  headTo = -1;
+  headTail = 0;
   private issuedBefore = 0;
 
   /** How many numbers are left of the segment. */
@@ -152,7 +154,7 @@ export class NumberCursor implements DecimalCursor {
     this.end = Number(last - first);
     this.counter[0] = first - 1n;
     this.numberBase = Number(first);
-    this.tailBase = Number.NaN;
+    this.headTo = -1;
   }
 
   /** Takes some numbers at once, at most those that are left. */
