@@ -15,6 +15,8 @@ export class RingCursor {
   protected readonly run: BigInt64Array;
   protected next = 0;
   protected end = 0;
+  /** The last look at the clock found those in `[next, freshEnd)` fresh: they can be handed out as they are. */
+  private freshEnd = 0;
   private readonly halves: Uint32Array;
 
   /** How many calls may follow one look at clock and deadline, and how many of them are left. */
@@ -56,14 +58,21 @@ export class RingCursor {
     return this.run[this.next++]!;
   }
 
+  /**
+   * Takes an ID as {@link take} does, and those after it that can be handed out as they are.
+   * @returns the index after the last one
+   */
+  takeInto(target: BigInt64Array, from: number): number {
+    const count = Math.min(this.freshEnd - this.next, target.length - from);
+    // Each counts as a call.
+    this.callsLeft -= count - 1;
+    for (let index = from; index < from + count; index++) target[index] = this.take();
+    return from + count;
+  }
+
   /** The fast path: the next ID of the run can be handed out as it is. */
   private isReady(): boolean {
-    return (
-      --this.callsLeft >= 0 &&
-      this.next < this.end &&
-      this.memory.stateVersion === this.stateVersion &&
-      this.freshness.covers(this.halves, this.next)
-    );
+    return --this.callsLeft >= 0 && this.next < this.freshEnd && this.memory.isStill(this.stateVersion);
   }
 
   /** Looks at clock, deadline and state where a look is due, skips old IDs, and claims the next run. */
@@ -72,13 +81,19 @@ export class RingCursor {
       const refusal = this.checkProducer();
       if (refusal !== undefined) return refusal;
     }
-    for (;;) {
-      for (; this.next < this.end; this.next++) {
-        if (this.freshness.covers(this.halves, this.next)) return undefined;
-        this.skipped++;
-      }
-      if (!this.claim()) return new RingEmptyError(this.handle.capacity);
-    }
+    while (!this.findFresh()) if (!this.claim()) return new RingEmptyError(this.handle.capacity);
+    return undefined;
+  }
+
+  /** Skips old IDs of the run, and finds how many fresh ones follow. @returns whether there is one */
+  private findFresh(): boolean {
+    const { freshness, halves, end } = this;
+    for (; this.next < end && !freshness.covers(halves, this.next); this.next++) this.skipped++;
+    // Until the next look at the clock an ID that is fresh now stays so.
+    const last = Math.min(end, this.next + this.callsLeft + 1);
+    this.freshEnd = this.next;
+    while (this.freshEnd < last && freshness.covers(halves, this.freshEnd)) this.freshEnd++;
+    return this.next < end;
   }
 
   private checkProducer(): RaindropError | undefined {
@@ -132,6 +147,7 @@ export class RingCursor {
 
   protected hold(count: number): void {
     this.next = 0;
+    this.freshEnd = 0;
     this.end = count;
     this.claimed += count;
   }

@@ -38,9 +38,9 @@ export const ringOptions = {
   producerTimeoutMs: integer({ min: 200, max: 60_000, default: 5_000 }),
   /**
    * How many IDs a thread claims at once and then hands out one by one. Limit: a sixteenth of the ring.
-   * @range 1-1,024 @defaultValue 32
+   * @range 1-1,024 @defaultValue 128
    */
-  run: integer({ min: 1, max: 1_024, default: 32 }),
+  run: integer({ min: 1, max: 1_024, default: 128 }),
   /**
    * The share of each tick's sequence that may go into the ring, at least one ID. The rest is left for direct calls of
    * the service; otherwise a refill could use up the tick.

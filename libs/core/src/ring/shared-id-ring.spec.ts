@@ -34,7 +34,7 @@ describe('A ring', () => {
     for (let round = 0; round < 2_500; round++) takers.forEach((each, index) => taken[index]!.push(each.nextId()));
     for (const each of taken) expect(each).toEqual([...each].sort((a, b) => (a < b ? -1 : 1)));
     expect(new Set(taken.flat()).size).toBe(7_500);
-    expect(bench.ring.status().taken).toBe(3 * Math.ceil(2_500 / 32) * 32);
+    expect(bench.ring.status().taken).toBe(3 * Math.ceil(2_500 / 128) * 128);
   });
 
   it('is filled again when a taker has brought it below the padding factor, and not before', async () => {
@@ -58,7 +58,7 @@ describe('A ring', () => {
   it('is filled on a schedule, if there is one', async () => {
     for (const [scheduleInterval, left] of [
       [2, SLOTS],
-      [undefined, SLOTS - 32],
+      [undefined, SLOTS - 128],
     ] as const) {
       const bench = new RingBench({ ring: { ...SMALL, maxAgeMs: 60_000, ...(scheduleInterval ? { scheduleInterval } : {}) } }); // prettier-ignore
       bench.taker().nextId();
@@ -207,7 +207,7 @@ describe('The times of IDs', () => {
     taker.nextId();
     await bench.time.advance(30_000);
     expect(bench.ageOf(taker.nextId())).toBeLessThanOrEqual(6_000);
-    expect(taker.status()).toMatchObject({ taken: 2, skipped: 31 });
+    expect(taker.status()).toMatchObject({ taken: 2, skipped: 127 });
   });
 
   it('are skipped where the producer stood still: then the ring is as good as empty', () => {

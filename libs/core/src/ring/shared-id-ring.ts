@@ -213,9 +213,13 @@ export class SharedIdRing {
     });
   }
 
+  /**
+   * Without a delay the next turn of the event loop works on, where a timer that keeps no process alive takes a
+   * millisecond: in that time two threads empty the ring. Such turns end when the ring is full.
+   */
   private setTimer(delayMs: number): void {
     this.timer?.cancel();
-    this.timer = this.ports.timers.setTimer(this.work, delayMs, 'background');
+    this.timer = this.ports.timers.setTimer(this.work, delayMs, delayMs > 0 ? 'background' : 'foreground');
   }
 }
 

@@ -22,7 +22,7 @@ describe('A taker', () => {
     expect(taker.nextIds(2)).toEqual([first + 2n, first + 3n]);
     expect(taker.fill(new BigInt64Array(2))).toEqual(BigInt64Array.of(first + 4n, first + 5n));
     expect(taker.parse(first)).toMatchObject({ id: first, workerId: 1 });
-    expect(taker.status()).toEqual({ state: 'open', left: 8_160, taken: 6, skipped: 0, rejected: 0 });
+    expect(taker.status()).toEqual({ state: 'open', left: 8_064, taken: 6, skipped: 0, rejected: 0 });
   });
 
   it('refuses an empty ring, and a batch that is not whole: its IDs are lost, never given again', () => {
@@ -112,10 +112,10 @@ describe('A batch that waits', () => {
   /** A process is copied while a batch of its thread waits for the rest; how many IDs the batches of both have. */
   async function sharedWithCopy(): Promise<number> {
     const bench = new RingBench({ ring: { boostPower: 0 } });
-    bench.taker().nextIds(SLOTS - 320);
+    bench.taker().nextIds(SLOTS - 384);
     const buffer = new SharedArrayBuffer(bench.ring.handle.buffer.byteLength);
     new Uint8Array(buffer).set(new Uint8Array(bench.ring.handle.buffer));
-    const theirs = new SharedIds({ ...bench.ring.handle, buffer }, undefined, bench.ports()).nextIds(320);
+    const theirs = new SharedIds({ ...bench.ring.handle, buffer }, undefined, bench.ports()).nextIds(384);
     const waiting = bench.taker().nextIdsAsync(1_000, { timeoutMs: 60_000 });
     await settle();
     bench.ring.discard(new LeaseSuspectError(1, 'a snapshot'));
@@ -130,13 +130,13 @@ describe('A batch that waits', () => {
     expect(await sharedWithCopy()).toBe(0);
     const dropStale = jest.spyOn(RingBatch.prototype, 'dropStale').mockReturnValue(0);
     // The negative control.
-    expect(await sharedWithCopy()).toBe(320);
+    expect(await sharedWithCopy()).toBe(384);
     dropStale.mockRestore();
   });
 
   it('gives nothing that has become too old while it waited, and counts it as skipped', async () => {
     const bench = new RingBench({ ring: { boostPower: 0 } });
-    bench.taker().nextIds(SLOTS - 320);
+    bench.taker().nextIds(SLOTS - 384);
     const taker = bench.taker();
     const waiting = taker.nextIdsAsync(1_000, { timeoutMs: 120_000 });
     await settle();
@@ -145,7 +145,7 @@ describe('A batch that waits', () => {
     await bench.changes.spread();
     await bench.time.advance(5_000);
     expect(bench.ageOf((await waiting)[0]!)).toBeLessThan(10_000);
-    expect(taker.status()).toMatchObject({ taken: 1_000, skipped: 320 });
+    expect(taker.status()).toMatchObject({ taken: 1_000, skipped: 384 });
   });
 
   it('lets others have a turn of the event loop after each 1,024 IDs', async () => {
@@ -344,7 +344,7 @@ describe('A taker that is overtaken', () => {
   it.each([1, 2, 3])(
     'and reads after it has moved the head, repeats IDs: the negative control, %d rounds',
     (rounds) => {
-      expect(repeated(overtaken(LateCursor, 'after', rounds))).toBe(32);
+      expect(repeated(overtaken(LateCursor, 'after', rounds))).toBe(128);
     },
   );
 });

@@ -61,8 +61,7 @@ export class SharedIds {
 
   /** Returns the next ID of this thread. @throws RaindropError when the ring has none to give */
   nextId(): bigint {
-    const refusal = this.cursor.refusal();
-    if (refusal !== undefined) throw this.rejections.report(refusal);
+    this.demandOne();
     return this.cursor.take();
   }
 
@@ -84,7 +83,7 @@ export class SharedIds {
   fill(target: BigInt64Array): BigInt64Array {
     this.checked(target.length);
     try {
-      for (let index = 0; index < target.length; index++) target[index] = this.nextId();
+      for (let index = 0; index < target.length; index = this.cursor.takeInto(target, index)) this.demandOne();
     } catch (error) {
       target.fill(0n);
       throw error;
@@ -134,6 +133,12 @@ export class SharedIds {
     const { claimed, skipped, held } = this.cursor;
     const [state, left] = [memory.stateOf(memory.stateVersion), memory.tail - memory.head];
     return { state, left, taken: claimed - skipped - held, skipped, rejected: this.rejections.count };
+  }
+
+  /** The cursor may be asked for an ID after it. @throws RaindropError when the ring has none to give */
+  private demandOne(): void {
+    const refusal = this.cursor.refusal();
+    if (refusal !== undefined) throw this.rejections.report(refusal);
   }
 
   private checked(count: number): number {
