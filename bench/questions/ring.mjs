@@ -36,7 +36,11 @@ export async function measure() {
   });
   return {
     figures,
-    ratios: [{ ...ratio('ring', 'post', 1), atLeast: 10 }, ratio('ring', 'own', 1), ratio('ring', 'own', 2)],
+    ratios: [
+      { ...ratio('ring', 'post', 1), atLeast: 10 },
+      { ...ratio('ring', 'own', 1), atLeast: 0.4 },
+      { ...ratio('ring', 'own', 2), atLeast: 0.3 },
+    ],
   };
 }
 
