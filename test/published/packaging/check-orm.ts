@@ -170,7 +170,9 @@ async function install(app: OrmApp, packages: readonly PackedLibrary[], folder: 
 
   // What they take of each other is not published either.
   const tarballs = new Map(packages.map(({ manifest, tarball }) => [manifest.name, `file:${tarball}`]));
-  const named = /^npm install (.+)$/m.exec(page)![1]!.split(' ');
+  const line = /^npm install (.+)$/m.exec(page)![1]!;
+  // The suite's release in place of the page's, as of `prisma@7`.
+  const named = line.split(' ').map((name) => name.replace(/(.)@[^@/]*$/, '$1'));
   const versions = versionsOf(app);
   const node = isOldNode && versions.has(OWN_NODE) ? [OWN_NODE] : [];
   const wanted = [...named, '@raindrop/core', '@raindrop/node', '@raindrop/orm', ...TOOLS, ...node].map(
