@@ -36,7 +36,8 @@ export function databaseOf(
   if (database === undefined) {
     const message =
       'is required: there is no database for the worker ids. Set a URL such as postgres://app@localhost/app or ' +
-      "sqlite:data/ids.sqlite; in Nest, import TypeOrmModule.forRoot(...), or name your DataSource with dataSource: '...'";
+      'sqlite:data/ids.sqlite. If it comes from an environment variable, that variable is not set. In Nest with TypeORM, ' +
+      "import TypeOrmModule.forRoot(...), or name your DataSource with dataSource: '...'";
     throw new ConfigurationError([{ option: 'dbConfig', given: 'undefined', message }]);
   }
   if (!database.isVolatile) return database;

@@ -378,8 +378,8 @@ function readId({ form, place }: Keys, value: unknown): unknown {
 
 const WAY_OUT =
   'A relation that `with` loads comes as JSON, whose numbers lose digits. Let pg keep them, ' +
-  'pg.types.setTypeParser(pg.types.builtins.JSON, exactJson), or join. Let mysql2 deliver exact integers: ' +
-  'supportBigNumbers: true.';
+  'pg.types.setTypeParser(pg.types.builtins.JSON, exactJson) with exactJson of @raindrop/orm/drizzle, or join. ' +
+  'Let mysql2 deliver exact integers: supportBigNumbers: true.';
 
 /** A column that holds IDs. */
 interface IdsColumn {

@@ -169,7 +169,9 @@ function judgeJson(
 
 /** The setting with which relations by `with` keep their digits, where there is one. */
 const JSON_CURES: Readonly<Record<Database, string | undefined>> = {
-  postgres: 'Let pg keep the digits of JSON: pg.types.setTypeParser(pg.types.builtins.JSON, exactJson)',
+  postgres:
+    'Let pg keep the digits of JSON: pg.types.setTypeParser(pg.types.builtins.JSON, exactJson), with exactJson of ' +
+    '@raindrop/orm/drizzle',
   mysql: undefined,
   sqlite: undefined,
 };
