@@ -90,7 +90,9 @@ describe('What others run', () => {
         (each as unknown as { name: string }).name,
       ])
       // test/published/packaging/check-peers.mjs installs it, for the command.
-      .concat('@typescript/typescript6');
+      .concat('@typescript/typescript6')
+      // Of docs/drizzle.md, tried by hand.
+      .concat('drizzle-kit');
     const words = ofPlace('packages').flatMap(({ command }) => command.split(' ').slice(2));
     const fetched = words.filter((word) => !word.startsWith('--')).map((word) => word.replace(/(.)@[^@/]*$/, '$1'));
     expect(fetched.filter((name) => !known.includes(name))).toEqual([]);
