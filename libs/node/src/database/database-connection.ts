@@ -2,16 +2,13 @@ import { RaindropError } from '@raindrop/core';
 import { Deadline } from '@raindrop/core/internal';
 import { hostTimers, monotonicClock, systemTimers } from '../system/system-ports.js';
 import { ConnectionSockets } from './connection-sockets.js';
-import { DatabaseCallError, driverCodeOf } from './database-errors.js';
+import { DatabaseCallError, driverCodeOf, isOfServer } from './database-errors.js';
 import type { Dialect, SqlValue, StatementResult } from './dialect.js';
 import type { Driver, DriverConnection, SqlDatabase } from './sql-database.js';
 import { SqliteFiles } from './sqlite-files.js';
 
 const BUSY_PAUSE_MS = 20;
 const BUSY_JITTER_MS = 30;
-
-/** Codes that the server itself answered: MySQL's names, and the SQLSTATEs of PostgreSQL. EPIPE is not one. */
-const OF_SERVER = /^ER_|^SQLITE_|^(?=.*\d)[\dA-Z]{5}$/;
 
 /** A session, as the server at an address numbers it. */
 export interface ServerSession {
@@ -149,7 +146,7 @@ export class DatabaseConnection implements Connection {
         return result;
       } catch (error) {
         const code = driverCodeOf(error);
-        if (OF_SERVER.test(code)) this.sent = unanswered;
+        if (isOfServer(code)) this.sent = unanswered;
         if (!this.dialect.isBusy(code)) throw error;
         if (this.isDestroyed || monotonicClock.now() >= giveUpAt) throw error;
       }
@@ -180,20 +177,35 @@ export class DatabaseConnection implements Connection {
       connection.onError?.(() => undefined);
       this.sockets.add(connection.stream);
     }
-    for (const statement of this.dialect.session(connection.session)) await connection.query(statement, []);
+    await this.beginSession(connection);
     this.session = connection.session;
     await files?.hold(connection);
     this.files = files;
-    const { freshReads, termSession } = this.dialect;
-    for (const statement of [freshReads, termSession]) {
-      if (statement === undefined) continue;
-      await connection.query(statement, []).catch((error: unknown) => {
-        // A server without terms refuses the statement, and is used without one.
-        if (!this.dialect.lacksTerm(driverCodeOf(error))) throw error;
-      });
-    }
     this.begunAt = begunAt;
     return connection;
+  }
+
+  /** In one statement where the server knows all that it says: the server may be far away. */
+  private async beginSession(connection: DriverConnection): Promise<void> {
+    const { dialect } = this;
+    const { sessionAtOnce: atOnce, freshReads, termSession } = dialect;
+    if (await this.isKnown(connection, atOnce?.all)) return;
+    const hasBegun = await this.isKnown(connection, atOnce?.butFreshReads);
+    if (!hasBegun) for (const sql of dialect.session(connection.session)) await connection.query(sql, []);
+    await this.isKnown(connection, freshReads);
+    if (!hasBegun) await this.isKnown(connection, termSession);
+  }
+
+  /** Runs a statement that a server without terms refuses: it is used without one. @returns whether it was run */
+  private async isKnown(connection: DriverConnection, sql: string | undefined): Promise<boolean> {
+    if (sql === undefined) return false;
+    try {
+      await connection.query(sql, []);
+      return true;
+    } catch (error) {
+      if (this.dialect.lacksTerm(driverCodeOf(error))) return false;
+      throw error;
+    }
   }
 
   private async end(): Promise<void> {

@@ -49,6 +49,14 @@ export function driverCodeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
+/** Codes that the server itself answered: MySQL's names, and the SQLSTATEs of PostgreSQL. EPIPE is not one. */
+const OF_SERVER = /^ER_|^SQLITE_|^(?=.*\d)[\dA-Z]{5}$/;
+
+/** Whether a driver's code is that of a server's answer: the connection was not lost. */
+export function isOfServer(driverCode: string): boolean {
+  return OF_SERVER.test(driverCode);
+}
+
 /** The object of a refusal: the account, the named database, or the rights of the account. */
 export type DatabaseRefusal = 'account' | 'database' | 'rights';
 

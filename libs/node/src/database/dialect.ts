@@ -68,6 +68,11 @@ export interface Dialect {
   /** Sent on every new connection before the term is read. A server that does not know it has no term. */
   readonly termSession?: string;
   /**
+   * The statements of {@link session}, {@link freshReads} and {@link termSession} as one, and without `freshReads`: sent
+   * in their place if the server knows all parts.
+   */
+  readonly sessionAtOnce?: { readonly all: string; readonly butFreshReads: string };
+  /**
    * A SELECT of one record with the offsets from UTC, in minutes, that the server's own time zone has: `now`, and the
    * `least` and `most` within a year. Undefined where time columns are moments.
    */

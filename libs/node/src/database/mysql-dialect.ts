@@ -16,6 +16,13 @@ import { offsetMs } from './sql-values.js';
 export function mysqlDialect(zone: string): Dialect {
   // Also the check that makes the zone fit to be part of a statement.
   const zoneMs = offsetMs(zone);
+  // With autocommit switched off for the server or by init_connect, an acknowledged write would never be committed.
+  // A strict mode refuses what it would otherwise cut; backslashes must mean what the driver's escaping means.
+  const session =
+    `autocommit = 1, time_zone = '${zone}', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', ` +
+    `innodb_lock_wait_timeout = ${LONGEST_LOCK_WAIT_S}, lock_wait_timeout = ${LONGEST_LOCK_WAIT_S}, ` +
+    // Rows that a limit cuts off would look like rows that are missing. DEFAULT would be the server's limit.
+    `sql_select_limit = 18446744073709551615`;
   return {
     family: 'mysql',
     nowMs: NOW_MS,
@@ -27,14 +34,7 @@ export function mysqlDialect(zone: string): Dialect {
     addsColumnsTogether: true,
     altersColumns: true,
     hasReturning: false,
-    session: () => [
-      // With autocommit switched off for the server or by init_connect, an acknowledged write would never be committed.
-      // A strict mode refuses what it would otherwise cut; backslashes must mean what the driver's escaping means.
-      `SET SESSION autocommit = 1, time_zone = '${zone}', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', ` +
-        `innodb_lock_wait_timeout = ${LONGEST_LOCK_WAIT_S}, lock_wait_timeout = ${LONGEST_LOCK_WAIT_S}, ` +
-        // Rows that a limit cuts off would look like rows that are missing. DEFAULT would be the server's limit.
-        `sql_select_limit = 18446744073709551615`,
-    ],
+    session: () => [`SET SESSION ${session}`],
     runningStatement: (session, ms) =>
       `SELECT state AS state FROM information_schema.processlist WHERE id = ${session} AND command = 'Query' ` +
       `AND time >= ${Math.floor(ms / 1_000)}`,
@@ -44,7 +44,11 @@ export function mysqlDialect(zone: string): Dialect {
     failureEndsTransaction: false,
     begin: 'START TRANSACTION',
     sessionAgeMs: `COALESCE(${NOW_MS} - @raindrop_since, 0)`,
-    termSession: `SET @raindrop_since = ${NOW_MS}, @raindrop_term = ${TERM}`,
+    termSession: `SET ${TERM_SESSION}`,
+    sessionAtOnce: {
+      all: `SET SESSION ${session}, ${FRESH_READS}, ${TERM_SESSION}`,
+      butFreshReads: `SET SESSION ${session}, ${TERM_SESSION}`,
+    },
     durability: mysqlDurability,
     hasServers: true,
     // In MariaDB 12 read_only is not a number.
@@ -52,8 +56,7 @@ export function mysqlDialect(zone: string): Dialect {
     termOfWrite: "COALESCE(@raindrop_term, '')",
     destination: DESTINATION,
     startedAt: STARTED_AT,
-    // A Galera node then shows all commits of the other nodes. The other bits of the setting stay.
-    freshReads: 'SET SESSION wsrep_sync_wait = @@SESSION.wsrep_sync_wait | 1',
+    freshReads: `SET SESSION ${FRESH_READS}`,
     serverZone: SERVER_ZONE,
     quote: (identifier) => `\`${identifier.replaceAll('`', '``')}\``,
     placeholder: () => '?',
@@ -128,6 +131,11 @@ const GROUP =
 const TERM =
   `/*M! COALESCE(${CLUSTER_OF_MARIADB}, CONCAT('server ', @@GLOBAL.server_id)) */ ` +
   `/*!80000 COALESCE(${CLUSTER_OF_PERCONA}, ${GROUP}, CONCAT('server ', @@GLOBAL.server_uuid)) */`;
+
+const TERM_SESSION = `@raindrop_since = ${NOW_MS}, @raindrop_term = ${TERM}`;
+
+/** A Galera node then shows all commits of the other nodes. The other bits of the setting stay. */
+const FRESH_READS = 'wsrep_sync_wait = @@SESSION.wsrep_sync_wait | 1';
 
 /** NULL if servers cannot be distinguished. The `server_id` of most MariaDBs is the default. */
 const DESTINATION =

@@ -141,3 +141,44 @@ describe.each(kindsInTurn(__filename).filter((kind) => kind !== 'sqlite'))(
     });
   },
 );
+
+describe('a session of a MariaDB', () => {
+  const unknown = (sql: string | undefined): string => `${sql}, no_such_variable = 1`;
+
+  it.each([
+    { knows: 'all that is said at once', lacks: [] },
+    { knows: 'all but how to read fresh', lacks: ['freshReads', 'all'] },
+    { knows: 'what is said one by one', lacks: ['all', 'butFreshReads'] },
+    { knows: 'no term', lacks: ['all', 'butFreshReads', 'termSession'] },
+  ])('that knows $knows is set up as far as it knows', async ({ lacks }) => {
+    const server = await testDatabase('mariadb');
+    const database = new OwnDatabase(sqlDatabase(server.options), { opTimeoutMs: 5_000 });
+    const { dialect } = database;
+    const told = (name: string, sql: string | undefined): string => (lacks.includes(name) ? unknown(sql) : sql!);
+    database.dialect = {
+      ...dialect,
+      freshReads: told('freshReads', dialect.freshReads),
+      termSession: told('termSession', dialect.termSession),
+      sessionAtOnce: {
+        all: told('all', dialect.sessionAtOnce?.all),
+        butFreshReads: told('butFreshReads', dialect.sessionAtOnce?.butFreshReads),
+      },
+    };
+    const settings =
+      'SELECT @@autocommit AS autocommit, @@time_zone AS zone, @@sql_mode AS mode, @@lock_wait_timeout AS wait, ' +
+      '@@wsrep_sync_wait & 1 AS fresh, @raindrop_term AS term, @raindrop_since IS NOT NULL AS dated';
+    const [found] = (await database.call((run) => run(settings))).records;
+    const hasTerm = !lacks.includes('termSession');
+    expect(JSON.parse(JSON.stringify(found))).toEqual({
+      autocommit: '1',
+      zone: '+00:00',
+      mode: 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',
+      wait: '2',
+      fresh: lacks.includes('freshReads') ? '0' : '1',
+      term: hasTerm ? (expect.stringMatching(/^server \d+$/) as unknown) : null,
+      dated: hasTerm ? 1 : 0,
+    });
+    await database.close();
+    await server.drop();
+  });
+});
