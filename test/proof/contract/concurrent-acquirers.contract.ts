@@ -1,5 +1,5 @@
 import { NoFreeWorkerError } from '@raindrop/core';
-import type { WorkerStore } from '@raindrop/core';
+import type { WorkerSample, WorkerStore } from '@raindrop/core';
 import { until } from '../../support/until.js';
 import { startTogether } from './start-together.js';
 
@@ -97,15 +97,20 @@ function meetAfterReading(stores: readonly WorkerStore[]): void {
   let open!: () => void;
   const barrier = new Promise<void>((resolve) => (open = resolve));
   for (const store of stores) {
-    const readSample = store.readSample.bind(store);
+    const [readSample, readPrepared] = [store.readSample.bind(store), store.readPrepared?.bind(store)];
     let hasMet = false;
-    store.readSample = async (request) => {
-      const sample = await readSample(request);
+    const met = async (sample: WorkerSample): Promise<WorkerSample> => {
       if (hasMet) return sample;
       hasMet = true;
       if (--missing === 0) open();
       await barrier;
       return sample;
+    };
+    store.readSample = async (request) => met(await readSample(request));
+    if (readPrepared === undefined) continue;
+    store.readPrepared = async (workers, request) => {
+      const sample = await readPrepared(workers, request);
+      return sample && met(sample);
     };
   }
 }

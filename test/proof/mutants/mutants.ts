@@ -651,6 +651,36 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'and was made anew by hand, with rows that were never in use, is waited for by all that start since it was dropped',
   },
   {
+    name: 'emptied-table-taken-for-prepared',
+    breaks: 'A start that looks once notices that all rows were made anew after IDs were issued.',
+    file: 'libs/node/src/worker-table/prepare-worker-table.ts',
+    find: " && Number(record['gone']) === 0",
+    replace: '',
+    tier: 1,
+    spec: 'libs/node/src/worker-table/prepared-look.int-spec.ts',
+    test: 'on sqlite tells nothing, and changes nothing, where its rows were made anew',
+  },
+  {
+    name: 'unrecorded-server-taken-for-prepared',
+    breaks: 'A start that looks once records another server, or a longer reach, before it believes what it has read.',
+    file: 'libs/node/src/worker-table/worker-table-server.ts',
+    find: 'return this.guard.believe(look.seen, look.verdict) ? read(answer.records, look.verdict) : undefined;',
+    replace: 'this.guard.believe(look.seen, look.verdict);\n    return read(answer.records, look.verdict);',
+    tier: 1,
+    spec: 'libs/node/src/worker-table/prepared-look.int-spec.ts',
+    test: 'on postgres tells nothing, and changes nothing, where another server is recorded',
+  },
+  {
+    name: 'look-used-twice',
+    breaks: 'A start tries no second time with rows that it has seen before the first try.',
+    file: 'libs/core/src/lease/store-worker-keeper.ts',
+    find: '    this.sample = undefined;\n',
+    replace: '',
+    tier: 1,
+    spec: 'libs/core/src/lease/acquire-row.spec.ts',
+    test: 'tries no second time with what it has seen before the first',
+  },
+  {
     name: 'refused-account-taken-for-a-vanished-table',
     breaks:
       "Only a server's answer that the table is missing counts: an account without rights blocks no other " +

@@ -3,7 +3,8 @@ import { live } from '../../../../test/support/engine/live.js';
 import type { LayoutOptions } from '../layout/layout-options.js';
 import type { FaultStore, StoreCall } from '../../../../test/support/engine/fault-store.js';
 import { NoFreeWorkerError } from './lease-errors.js';
-import { INCLUDE_HELD, type WorkerRow } from './worker-store.js';
+import { MemoryWorkerStore } from './memory-worker-store.js';
+import { INCLUDE_HELD, type WorkerRow, type WorkerStore } from './worker-store.js';
 
 const HELD = { token: 'of another', holder: 'another host', code: 'another code', version: 4, ownVersion: 4 };
 
@@ -487,6 +488,66 @@ describe('a start', () => {
     await expect(KeeperBench.started({ database, resolved })).rejects.toMatchObject({ errorCode: 'CONFIGURATION' });
     database.change(9, { code: 'used' });
     await expect(KeeperBench.started({ database, resolved })).resolves.toBeInstanceOf(KeeperBench);
+  });
+});
+
+describe('a start whose store shows in one look that nothing is missing', () => {
+  /** As SQL stores do. @returns how often it looked */
+  function looking({ store, database }: KeeperBench, isPrepared: () => boolean = () => true): () => number {
+    let looks = 0;
+    const memory = new MemoryWorkerStore(database.table, () => database.time.wall);
+    const readPrepared: WorkerStore['readPrepared'] = async (_, request) => {
+      looks++;
+      return isPrepared() ? memory.readSample(request) : undefined;
+    };
+    Object.assign(store, { readPrepared });
+    return () => looks;
+  }
+
+  it('asks for nothing else before it writes', async () => {
+    const bench = new KeeperBench({ database: await twentyRows(), layout: TWENTY });
+    const looks = looking(bench);
+    await bench.keeper.start();
+    expect([looks(), bench.store.calls]).toEqual([1, ['write', 'readAgain', 'rememberLayout']]);
+    expect(bench.refusal()).toBeUndefined();
+  });
+
+  it('prepares the table, and reads a sample, where the look shows nothing', async () => {
+    const bench = new KeeperBench({ layout: TWENTY });
+    const looks = looking(bench, () => false);
+    await bench.keeper.start();
+    expect(looks()).toBe(1);
+    expect(bench.store.calls).toEqual(['prepare', 'readSample', 'write', 'readAgain', 'rememberLayout']);
+  });
+
+  it('tries no second time with what it has seen before the first', async () => {
+    const database = await twentyRows();
+    const bench = new KeeperBench({ database, layout: TWENTY });
+    const looks = looking(bench);
+    bench.store.next('write', { kind: 'refused' });
+    const starting = bench.keeper.start();
+    const held = { token: 'theirs', version: 7, ownVersion: 7, code: 'x', leaseUntilMs: NOW + 60_000 };
+    await bench.advance(1);
+    for (let id = 1; id < 20; id++) database.change(id, held);
+    await bench.advance(2_000);
+    await starting;
+    expect([looks(), bench.workerId, readsOf(bench)]).toEqual([1, 20, ['readSample', 'readAgain']]);
+  });
+
+  it('compares the clocks with that look', async () => {
+    const database = await twentyRows();
+    const bench = new KeeperBench({ database, layout: TWENTY, wall: database.time.wall + 3_600_000 });
+    looking(bench);
+    await expect(bench.keeper.start()).rejects.toMatchObject({ errorCode: 'CLOCK_SKEW' });
+    expect(bench.store.calls).toEqual([]);
+  });
+
+  it('is not asked where every row is wanted', async () => {
+    const lease = { priorityEqualCodeWorkId: true };
+    const bench = new KeeperBench({ database: await twentyRows(), layout: TWENTY, lease });
+    const looks = looking(bench);
+    await bench.keeper.start();
+    expect([looks(), bench.store.calls[0]]).toEqual([0, 'prepare']);
   });
 });
 

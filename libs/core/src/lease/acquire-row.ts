@@ -18,7 +18,9 @@ import {
   isForeign,
   isHeld,
   type Odometer,
+  type SampleRequest,
   type WorkerRow,
+  type WorkerSample,
   type WorkerTable,
 } from './worker-store.js';
 
@@ -38,18 +40,33 @@ export interface AcquiredRow {
   readonly census: Pick<WorkerCensus, 'total' | 'live'>;
 }
 
+/** The sample that {@link acquireRow} reads; undefined where the policy needs the whole table. */
+export function sampleFor(
+  { resolved, options, ports }: LeaseContext,
+  { mayReadSample }: RowPolicy,
+): (() => SampleRequest) | undefined {
+  if (!mayReadSample) return undefined;
+  const { min, max } = resolved.workers;
+  const workers = { min, max: Math.min(max, resolved.layout.maxWorkerId) };
+  return () => {
+    const from = min + Math.floor(ports.randomness.fraction() * (workers.max - min + 1));
+    return { workers, from, atMost: SAMPLE_SIZE, graceMs: options.graceMs };
+  };
+}
+
 /**
  * One round of acquiring a row: reads a few free rows, or the whole table where those are not enough; tries them in
  * turn; and, once one is acquired, reads again whether another layout has started meanwhile. A write whose outcome is
  * unknown is forgotten together with its token; if it was executed, its row comes free when that lease ends.
  *
  * @param policy which rows, in which order, what to grant, and what to refuse: a start's or a backfill's
+ * @param read the sample of {@link sampleFor}, where it was read just now
  * @throws NoFreeWorkerError, LayoutConflictError, ClockSkewError, ConfigurationError, StoreUnavailableError;
  * NoRowForPastError
  */
-export async function acquireRow(context: LeaseContext, policy: RowPolicy): Promise<AcquiredRow> {
+export async function acquireRow(context: LeaseContext, policy: RowPolicy, read?: WorkerSample): Promise<AcquiredRow> {
   const ctx: RowSearch = { ...context, policy };
-  const sample = await surveySample(ctx);
+  const sample = await surveySample(ctx, read);
   const ofSample = sample && (await tryRows(ctx, sample));
   if (ofSample !== undefined) return ofSample;
   const survey = await surveyTable(ctx);
@@ -82,14 +99,11 @@ const SAMPLE_SIZE = 16;
  *
  * @throws ClockSkewError, StoreUnavailableError
  */
-async function surveySample(ctx: RowSearch): Promise<Survey | undefined> {
-  const { session, resolved, options, ports, policy } = ctx;
-  if (!policy.mayReadSample) return undefined;
-  const { min, max } = resolved.workers;
-  const workers = { min, max: Math.min(max, resolved.layout.maxWorkerId) };
-  const from = min + Math.floor(ports.randomness.fraction() * (workers.max - min + 1));
-  const request = { workers, from, atMost: SAMPLE_SIZE, graceMs: options.graceMs };
-  const sample = await session.run('reading the workers', (store) => store.readSample(request));
+async function surveySample(ctx: RowSearch, read: WorkerSample | undefined): Promise<Survey | undefined> {
+  const { session, resolved, policy } = ctx;
+  const wanted = sampleFor(ctx, policy);
+  if (wanted === undefined) return undefined;
+  const sample = read ?? (await session.run('reading the workers', (store) => store.readSample(wanted())));
   const wallMs = validatedNow(ctx, sample.nowMs, true);
   if (sample.foreign > 0 || endsSoon(ctx, sample.nowMs) || !areHarmless(sample, resolved.layout)) return undefined;
   const { total, live } = sample;

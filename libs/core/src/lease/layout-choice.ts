@@ -52,11 +52,11 @@ const LAYOUT_TRIES = 5;
  */
 export async function findLayout({ session, options, ports, first }: LayoutSearch): Promise<LayoutChoice> {
   const policy = noWaitPolicy(ports);
-  await retryStartStep(() => session.prepare(NO_WORKERS), policy);
+  const found = await retryStartStep(() => session.prepare(NO_WORKERS, () => NO_ROWS), policy);
   const read = <T>(call: (store: WorkerStore) => Promise<T>): Promise<T> =>
     retryStartStep(() => session.run('reading the layouts', call), policy);
   // Nearly always the store remembers one layout, and no row has to be read.
-  const only = onlyLayout(await read((store) => store.readSample(NO_ROWS)));
+  const only = onlyLayout(found ?? (await read((store) => store.readSample(NO_ROWS))));
   if (only !== undefined) return only;
   for (let tries = 1; ; tries++) {
     const table = await read((store) => store.readTable());

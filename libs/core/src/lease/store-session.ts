@@ -3,7 +3,7 @@ import type { WorkerRange } from '../layout/layout-options.js';
 import type { Timer, Timers } from '../ports.js';
 import { RaindropError } from '../raindrop-error.js';
 import { ClockSkewError, StoreUnavailableError } from './lease-errors.js';
-import type { WorkerStore } from './worker-store.js';
+import type { SampleRequest, WorkerSample, WorkerStore } from './worker-store.js';
 
 /** Puts a deadline on every call of a store. Past it the connection is dropped and the outcome stays unknown. */
 export class StoreSession {
@@ -37,9 +37,22 @@ export class StoreSession {
     }
   }
 
-  /** Creates what is missing, and the rows. That takes several statements: it gets the time of ten. @throws as `run` */
-  prepare(workers: WorkerRange): Promise<void> {
-    return this.run('preparing the worker table', (store) => store.prepare(workers), 10 * this.opTimeoutMs);
+  /**
+   * Creates what is missing, and the rows. That takes several statements: it gets the time of ten.
+   * @param sample is asked for with the look whether anything is missing
+   * @returns that sample, where nothing is missing and the store can tell both at once; it is as old as this call
+   * @throws as `run`
+   */
+  async prepare(workers: WorkerRange, sample?: () => SampleRequest): Promise<WorkerSample | undefined> {
+    const prepare = <T>(call: (store: WorkerStore) => Promise<T>): Promise<T> =>
+      this.run('preparing the worker table', call, 10 * this.opTimeoutMs);
+    if (sample !== undefined && this.store.readPrepared !== undefined) {
+      const request = sample();
+      const found = await prepare(async (store) => store.readPrepared?.(workers, request));
+      if (found !== undefined) return found;
+    }
+    await prepare((store) => store.prepare(workers));
+    return undefined;
   }
 
   /** Makes the next call go over a new connection: it leads to the server that is the primary then. */

@@ -3,13 +3,14 @@ import type { Lane } from '../generator/tenure.js';
 import { planLayout } from '../layout/layout-advice.js';
 import type { Layout } from '../layout/layout.js';
 import type { RaindropError } from '../raindrop-error.js';
-import { acquireRow } from './acquire-row.js';
+import { acquireRow, sampleFor } from './acquire-row.js';
 import { type LeaseContext, markedContext } from './lease-context.js';
 import { ClosedError, type NoFreeWorkerError, type WorkerCensus } from './lease-errors.js';
 import { startPolicy } from './row-policy.js';
 import { retryStartStep } from './start-retries.js';
 import { StoreLease } from './store-lease.js';
 import { WorkerKeeper } from './worker-keeper.js';
+import type { WorkerSample } from './worker-store.js';
 
 /** How often a start asks whether IDs can be issued, ms. */
 const POLL_MS = 50;
@@ -29,6 +30,8 @@ const WARN_AGAIN_MS = 10_000;
  */
 export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
   private readonly ctx: LeaseContext;
+  /** A few free rows, where the look at the table has told them; the first try to acquire one uses them up. */
+  private sample: WorkerSample | undefined;
   private starting: Promise<void> | undefined;
   private isStarting = false;
   private isStartCancelled = false;
@@ -82,7 +85,9 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
 
   protected async acquireLease(): Promise<StoreLease> {
     const ctx = this.ctx.history === undefined ? this.ctx : markedContext(this.ctx);
-    return new StoreLease(ctx, await acquireRow(ctx, startPolicy(ctx.resolved, ctx.options)), this.hooks);
+    const { sample } = this;
+    this.sample = undefined;
+    return new StoreLease(ctx, await acquireRow(ctx, startPolicy(ctx.resolved, ctx.options), sample), this.hooks);
   }
 
   /** IDs can be issued before the lease is recorded, and whether or not it can be. */
@@ -117,7 +122,10 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
   /** From nothing to the first ID: the table, a row, the end of the probation. */
   private async startSteps(): Promise<void> {
     const { session, options, resolved, ports } = this.ctx;
-    await this.retry(() => session.prepare(resolved.workers));
+    const wanted = sampleFor(this.ctx, startPolicy(resolved, options));
+    await this.retry(async () => {
+      this.sample = await session.prepare(resolved.workers, wanted);
+    });
     await this.retry(() => this.acquireFirst());
     const giveUpAt = ports.monotonic.now() + options.commitLossWindowMs + 10 * options.opTimeoutMs;
     for (let refusal = this.refusal(); refusal !== undefined; refusal = this.refusal()) {

@@ -150,6 +150,12 @@ export interface FenceRequest {
 export interface WorkerStore {
   /** Creates the tables and the rows of the range where they are missing; any number of processes may do so at once. */
   prepare(workers: WorkerRange): Promise<void>;
+  /**
+   * For stores far away: `prepare` and then `readSample` in one look, where `prepare` would change nothing. Left out
+   * where two calls cost no more.
+   * @returns undefined where anything is missing, or has to be recorded first: the caller calls `prepare`
+   */
+  readPrepared?(workers: WorkerRange, request: SampleRequest): Promise<WorkerSample | undefined>;
   /** Reads all rows and layouts as they were at one moment. */
   readTable(): Promise<WorkerTable>;
   /** Reads what most starts need of the table. It refuses all that {@link readTable} refuses. */

@@ -7,13 +7,18 @@ import { REPLICA, ReplicaError, ServerHiddenError } from './server-term.js';
 /** A text of no characters. */
 const NOTHING = "''";
 
-/** Runs a statement that asks for the server's term, without it where the server can't tell. */
+/**
+ * Runs a statement that asks for the server's term, without it where the server can't tell.
+ * @param mayMiss see OwnDatabase.call
+ */
 export async function askWithTerm(
   database: OwnDatabase,
   statement: (dialect: Dialect) => Statement,
+  mayMiss = false,
 ): Promise<StatementResult> {
   const { dialect } = database;
-  const run = (): Promise<StatementResult> => database.call((each) => execute(each, statement(database.dialect)));
+  const run = (): Promise<StatementResult> =>
+    database.call((each) => execute(each, statement(database.dialect)), mayMiss);
   try {
     return await run();
   } catch (error) {

@@ -64,8 +64,11 @@ export class OwnDatabase {
     this.statementTimeoutMs = this.dialect.hasServers ? options.statementTimeoutMs : undefined;
   }
 
-  /** Runs a call whose statements stop, and which rejects at once, when it is abandoned. */
-  call<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
+  /**
+   * Runs a call whose statements stop, and which rejects at once, when it is abandoned.
+   * @param mayMiss whether a statement may name a table that is not there: a server that says so keeps its session
+   */
+  call<T>(work: (run: RunStatement) => Promise<T>, mayMiss = false): Promise<T> {
     if (this.pending.size === 0) this.takeNext();
     return new Promise<T>((resolve, reject) => {
       let over: Error | undefined;
@@ -73,7 +76,8 @@ export class OwnDatabase {
         over = reason;
         reject(reason);
       };
-      const run: RunStatement = (sql, values) => (over === undefined ? this.run(sql, values) : Promise.reject(over));
+      const run: RunStatement = (sql, values) =>
+        over === undefined ? this.run(sql, values, mayMiss) : Promise.reject(over);
       this.pending.add(abandon);
       work(run)
         .then(resolve, reject)
@@ -195,14 +199,14 @@ export class OwnDatabase {
     void connection?.close();
   }
 
-  private async run(sql: string, values?: readonly SqlValue[]): Promise<StatementResult> {
+  private async run(sql: string, values?: readonly SqlValue[], mayMiss = false): Promise<StatementResult> {
     if (this.closing !== undefined) throw new ClosedError();
     if (this.connection?.isUsable === false) this.drop(this.connection, new Error('the connection was lost'));
     this.connection ??= this.addresses.connection(this.dialect, this.options.opTimeoutMs);
     const { connection, underWay } = this;
     underWay.set(connection, (underWay.get(connection) ?? 0) + 1);
     try {
-      const result = await this.limited(connection, () => this.send(connection, sql, values));
+      const result = await this.limited(connection, () => this.send(connection, sql, values, mayMiss));
       this.connectionOf.set(result.records, connection);
       return result;
     } finally {
@@ -217,12 +221,13 @@ export class OwnDatabase {
     connection: Connection,
     sql: string,
     values: readonly SqlValue[] | undefined,
+    mayMiss: boolean,
   ): Promise<StatementResult> {
     if (this.left.mayBeOn(connection)) {
       const refusal = await this.on(connection, () => this.left.refusal(this.dialect, connection));
       if (refusal !== undefined) throw refusal;
     }
-    return this.on(connection, () => connection.run(sql, values));
+    return this.on(connection, () => connection.run(sql, values), mayMiss);
   }
 
   private async limited<T>(connection: Connection, send: () => Promise<T>): Promise<T> {
@@ -241,14 +246,21 @@ export class OwnDatabase {
     }
   }
 
-  private async on<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
+  private async on<T>(connection: Connection, work: () => Promise<T>, mayMiss = false): Promise<T> {
     try {
       return await work();
     } catch (error) {
+      if (mayMiss && this.saysMissing(error)) throw error;
       // Whatever went wrong: a new connection has no state of the old one, and finds the new primary after a failover.
       this.drop(connection, new Error('the connection had failed'));
       throw (error instanceof DatabaseCallError && this.refusalOf(error)) || error;
     }
+  }
+
+  /** Whether a server says that a table or a column is missing, and not the whole database. */
+  private saysMissing(error: unknown): boolean {
+    if (!(error instanceof DatabaseCallError) || !this.dialect.hasServers) return false;
+    return this.dialect.isGone(error.driverCode, error.reason) && this.refusalOf(error) === undefined;
   }
 
   private refusalOf({ reason, driverCode }: DatabaseCallError): DatabaseRefusedError | undefined {

@@ -1,7 +1,7 @@
 import { PermanentError } from '@raindrop/core/internal';
 import { DatabaseCallError, DatabaseRefusedError } from '../database/database-errors.js';
 import { retried } from '../database/own-database.js';
-import { bindings, type Dialect, quoteTable, type RunSql } from '../database/dialect.js';
+import { type Bind, bindings, type Dialect, quoteTable, type RunSql } from '../database/dialect.js';
 import { addColumns, createTable, type Table, type TableKindName, withBeside } from './table-kind.js';
 import { stateTableOf } from './state-table.js';
 
@@ -71,6 +71,38 @@ interface Found {
   readonly columns: ReadonlySet<string>;
   /** See Dialect.storageOf; undefined where there is nothing to choose, or nothing tells. */
   readonly storage: string | undefined;
+}
+
+/**
+ * The same look as a part of another statement. It names every column of a table, and of those beside it: where one is
+ * missing the statement fails, and {@link findMissing} says which. `isWhole` judges the record that the expressions give.
+ */
+export function wholeness(table: Table): Look {
+  const parts = withBeside(table).map((each, index) => ({ ...each, none: `none${index}`, storage: `storage${index}` }));
+  return {
+    expressions: (value) =>
+      parts.flatMap(({ kind, dialect, name, none, storage }) => {
+        const columns = [...kind.columns, ...(kind.addedColumns ?? [])].map((column) => column.name);
+        // With its alias: SQLite would take the name of a column that is missing for a text.
+        const named = columns.map((column) => `x.${dialect.quote(column)} IS NULL`).join(' AND ');
+        return [
+          [none, `(SELECT COUNT(*) FROM ${quoteTable(dialect, name)} x WHERE 1 = 0 AND ${named})`],
+          [storage, dialect.storageOf(name, value)],
+        ] as const;
+      }),
+    isWhole: (record) =>
+      parts.every(({ kind, dialect, none, storage }) => {
+        const told = record[storage];
+        const isKept = typeof told !== 'string' || dialect.judgeStorage(told).emptied === undefined;
+        return Number(record[none]) === 0 && isKept && kind.flaw === undefined;
+      }),
+  };
+}
+
+/** Expressions, by name, that are a part of a SELECT, and what their record says. */
+interface Look {
+  readonly expressions: (value: Bind) => readonly (readonly [name: string, sql: string])[];
+  readonly isWhole: (record: Readonly<Record<string, unknown>>) => boolean;
 }
 
 /** In one statement: every start runs it, and the database may be far away. */

@@ -1,9 +1,9 @@
 import { ConfigurationError, type WorkerRange, ForeignRowsError } from '@raindrop/core';
 import type { WrittenRow } from '@raindrop/core/internal';
 import { retried } from '../database/own-database.js';
-import { quoteTable, type RunSql } from '../database/dialect.js';
+import { type Bind, quoteTable, type RunSql } from '../database/dialect.js';
 import { isOfOthers } from './worker-statements.js';
-import { hasVanished, type MissingParts, prepareTable } from '../tables/prepare-table.js';
+import { hasVanished, type MissingParts, prepareTable, wholeness } from '../tables/prepare-table.js';
 import type { Table } from '../tables/table-kind.js';
 import { insertRowsSql, layoutTableOf } from './worker-table.js';
 
@@ -86,6 +86,35 @@ async function refuseForeign(
   if (records.length > 0) throw new ForeignRowsError(records.map((record) => Number(record['id'])));
 }
 
+/**
+ * What {@link prepareWorkerTable} looks at, as a part of another statement: expressions, by name. `isPrepared` judges a
+ * record of them: whether it would change nothing.
+ */
+export function preparedness(
+  table: Table,
+  { min, max }: WorkerRange,
+  basis: Omit<PrepareBasis, 'rowsAreGone'>,
+): {
+  readonly expressions: (value: Bind) => readonly (readonly [name: string, sql: string])[];
+  readonly isPrepared: (record: Readonly<Record<string, unknown>>) => boolean;
+} {
+  const { dialect, name } = table;
+  const { expressions, isWhole } = wholeness(table);
+  const id = `p.${dialect.quote('id')}`;
+  return {
+    expressions: (value) => [
+      ...expressions(value),
+      [
+        'present',
+        `(SELECT COUNT(DISTINCT ${id}) FROM ${quoteTable(dialect, name)} p WHERE ${id} BETWEEN ${value(min)} AND ${value(max)})`,
+      ],
+      ['gone', rowsGone(table, basis)],
+    ],
+    isPrepared: (record) =>
+      isWhole(record) && Number(record['present']) === max - min + 1 && Number(record['gone']) === 0,
+  };
+}
+
 /** Which rows of the range are missing, and whether what was granted on the rows is gone, in one statement. */
 async function lookAtRows(
   run: RunSql,
@@ -113,7 +142,7 @@ async function lookAtRows(
  * given back. It is also 1 where the lost row has an earlier version than it had. It is 0 where an operator has deleted
  * the only row in use: the layout is still remembered.
  */
-function rowsGone({ dialect, name }: Table, { hasServed, lost }: PrepareBasis): string {
+function rowsGone({ dialect, name }: Table, { hasServed, lost }: Omit<PrepareBasis, 'rowsAreGone'>): string {
   const [id, version] = [`w.${dialect.quote('id')}`, `w.${dialect.quote('version')}`];
   const isAny = (condition: string): string =>
     `EXISTS (SELECT 1 FROM ${quoteTable(dialect, name)} w WHERE ${condition})`;

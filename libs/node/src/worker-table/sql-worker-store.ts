@@ -145,6 +145,17 @@ export class SqlWorkerStore implements WorkerStore {
     return this.server.prepare(workers);
   }
 
+  /** @throws CorruptWorkerRowError; and as {@link WorkerTableServer.readPrepared} */
+  async readPrepared(workers: WorkerRange, request: SampleRequest): Promise<WorkerSample | undefined> {
+    if (this.lost !== undefined) return undefined;
+    const sample = await this.server.readPrepared(
+      workers,
+      (dialect, more) => selectSample(dialect, this.table, request, more),
+      sampleOf,
+    );
+    return sample && this.server.withLayouts(sample);
+  }
+
   /** @throws ForeignTimeZoneError */
   checkForeignTimes(): Promise<void> {
     const { serverZone } = this.dialect;

@@ -481,8 +481,14 @@ const BEFORE_ROW = [...STATE_FIELDS, 'total', 'live', 'foreign_rows'];
 /**
  * In one statement: the clock and the numbers of rows, with the rows of the sample or one record of empty columns;
  * every row of the table that cannot be read; all layouts.
+ * @param more further expressions, by name, in the first record: see {@link firstOfSample}
  */
-export function selectSample(dialect: Dialect, table: TableName, request: SampleRequest): Statement {
+export function selectSample(
+  dialect: Dialect,
+  table: TableName,
+  request: SampleRequest,
+  more: (value: Bind) => readonly (readonly [name: string, sql: string])[] = () => [],
+): Statement {
   const { workers, from, atMost, graceMs } = request;
   const { values, value } = bindings(dialect);
   const column = (name: string): string => `r.${dialect.quote(name)}`;
@@ -493,21 +499,24 @@ export function selectSample(dialect: Dialect, table: TableName, request: Sample
   const isFree = (): string => `(${token} = '' OR ${leaseUntil} <= ${dialect.nowMs} - ${value(graceMs)})`;
 
   const live = `COUNT(*) - COUNT(CASE WHEN ${isFree()} THEN 1 END)`;
+  const others = more(value);
+  const names = [...BEFORE_ROW, ...others.map(([name]) => name)];
+  const further = others.map(([name, sql]) => `${sql} AS ${name}, `).join('');
   const foreign = `SELECT COUNT(*) FROM ${quoteTable(dialect, table)} f WHERE ${isOfOthers(dialect, 'f')}`;
-  const counts = `SELECT ${stateColumns(dialect, table)}, COUNT(*) AS total, ${live} AS live, (${foreign}) AS foreign_rows ${source} WHERE ${inRange()}`;
+  const counts = `SELECT ${stateColumns(dialect, table)}, COUNT(*) AS total, ${live} AS live, ${further}(${foreign}) AS foreign_rows ${source} WHERE ${inRange()}`;
   // Never stricter than the choice in core: a row that is left out here is seen only when the whole table is read.
   const free =
     `SELECT r.* ${source} WHERE ${inRange()} AND ${isFree()}` +
     ` AND NOT (${isOfOthers(dialect, 'r')})` +
     ` ORDER BY CASE WHEN ${token} = '' THEN 0 ELSE ${leaseUntil} END,` +
     ` CASE WHEN ${id} < ${value(from)} THEN 1 ELSE 0 END, ${id} LIMIT ${value(atMost)}`;
-  const before = BEFORE_ROW.map((field) => `c.${field}`).join(', ');
+  const before = names.map((field) => `c.${field}`).join(', ');
   const rows = `SELECT ${KIND.row} AS kind, ${before}, ${workerRowColumns(dialect, 'w')}, NULL AS fingerprint FROM (${counts}) c LEFT JOIN (${free}) w ON 1 = 1`;
 
   const unreadable =
-    `SELECT ${KIND.unreadable}, ${nulls(BEFORE_ROW)}, ${workerRowColumns(dialect, 'r')}, NULL ${source}` +
+    `SELECT ${KIND.unreadable}, ${nulls(names)}, ${workerRowColumns(dialect, 'r')}, NULL ${source}` +
     ` WHERE ${column('del_flag')} = 2 AND ${isUnreadable(dialect, 'r')}`;
-  return { sql: [rows, unreadable, ...selectLayouts(dialect, table)].join(' UNION ALL '), values };
+  return { sql: [rows, unreadable, ...selectLayouts(dialect, table, names)].join(' UNION ALL '), values };
 }
 
 /** The condition for rows that another program wrote last, see isForeign in the core. */
@@ -516,9 +525,9 @@ export function isOfOthers(dialect: Dialect, alias: string): string {
   return `${column('del_flag')} = 2 AND ${column('code')} <> '' AND ${column('own_version')} <> ${column('version')}`;
 }
 
-function selectLayouts(dialect: Dialect, table: TableName): string[] {
+function selectLayouts(dialect: Dialect, table: TableName, beforeRow: readonly string[]): string[] {
   const layout = dialect.quote('layout');
-  const nothing = nulls([...BEFORE_ROW, ...WORKER_ROW_FIELDS]);
+  const nothing = nulls([...beforeRow, ...WORKER_ROW_FIELDS]);
   return [
     `SELECT ${KIND.noted}, ${nothing}, ${dialect.quote('fingerprint')} FROM ${quoteTable(dialect, layoutTableOf(table))}`,
     // Grouped by length, too: for MySQL a text equals the same text with a space behind it.
@@ -557,6 +566,11 @@ export function sampleOf(records: Records, { barredUntilMs }: ServerVerdict): Wo
     foreign: count('foreign_rows'),
     ...layoutsOf(records),
   };
+}
+
+/** The record of a sample that has the clock, the numbers of rows and what else was asked for. */
+export function firstOfSample(records: Records): Readonly<Record<string, unknown>> {
+  return ofKind(records, KIND.row)[0] ?? {};
 }
 
 /** The answer to selectRow. */

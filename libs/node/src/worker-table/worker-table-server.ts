@@ -13,15 +13,16 @@ import {
 } from '@raindrop/core/internal';
 import { askWithTerm, judgePrimary } from '../database/judge-primary.js';
 import { REPLICA, ReplicaError } from '../database/server-term.js';
-import { DatabaseCallError } from '../database/database-errors.js';
+import { DatabaseCallError, DatabaseRefusedError, isOfServer } from '../database/database-errors.js';
 import { type Dialect, execute, type SqlResult, type Statement } from '../database/dialect.js';
 import type { OwnDatabase } from '../database/own-database.js';
 import type { TableName } from '../database/table-name.js';
 import { isGone, saysGone } from '../tables/prepare-table.js';
 import { insertState } from '../tables/state-table.js';
 import type { Table } from '../tables/table-kind.js';
-import { prepareWorkerTable, type PrepareOptions } from './prepare-worker-table.js';
+import { preparedness, prepareWorkerTable, type PrepareOptions } from './prepare-worker-table.js';
 import {
+  firstOfSample,
   insertLayout,
   noteServer,
   readLatestTimes,
@@ -71,6 +72,31 @@ export class WorkerTableServer {
     await this.addWhatIsMissing(workers);
     this.range = workers;
     this.guard.mayWrite = true;
+  }
+
+  /**
+   * Reads what may be believed, where `prepare` would change nothing and nothing is to be recorded: one statement tells
+   * all of it, as it was at one moment. What the server refuses, such as a table that is missing, is left to `prepare`.
+   * @returns undefined where `prepare` has to be called
+   * @throws ReplicaError; FormerPrimaryError; ServerHiddenError; TableFormatError
+   */
+  async readPrepared<T>(
+    workers: WorkerRange,
+    select: (dialect: Dialect, more: ReturnType<typeof preparedness>['expressions']) => Statement,
+    read: (records: SqlResult['records'], verdict: ServerVerdict) => T,
+  ): Promise<T | undefined> {
+    const { expressions, isPrepared } = preparedness(this.table, workers, { hasServed: this.guard.layouts.size > 0 });
+    const asked = askWithTerm(this.database, (dialect) => select(dialect, expressions), true);
+    const answer = await asked.catch((error: unknown) => {
+      if (isLeftToPrepare(error)) return undefined;
+      throw error;
+    });
+    if (answer === undefined || !isPrepared(firstOfSample(answer.records))) return undefined;
+    const look = this.judge(answer.records, true);
+    if (look === undefined) return undefined;
+    this.range = workers;
+    this.guard.mayWrite = true;
+    return this.guard.believe(look.seen, look.verdict) ? read(answer.records, look.verdict) : undefined;
   }
 
   /**
@@ -264,4 +290,10 @@ export class WorkerTableServer {
     }
     throw new DatabaseCallError('its state differs at every read', '');
   }
+}
+
+/** Whether the server has answered with an error that a look of `prepare` explains. A wrong password is tried once. */
+function isLeftToPrepare(error: unknown): boolean {
+  if (error instanceof DatabaseRefusedError) return error.refusal !== 'account';
+  return error instanceof DatabaseCallError && isOfServer(error.driverCode);
 }
