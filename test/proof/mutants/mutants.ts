@@ -671,6 +671,16 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'on postgres tells nothing, and changes nothing, where another server is recorded',
   },
   {
+    name: 'late-look-compared-with-the-clock',
+    breaks: 'A start does not judge its clock by a look that was answered late.',
+    file: 'libs/core/src/lease/store-worker-keeper.ts',
+    find: 'this.sample = isLate ? undefined : sample;',
+    replace: 'this.sample = sample;',
+    tier: 1,
+    spec: 'libs/core/src/lease/acquire-row.spec.ts',
+    test: 'reads a sample where that look was answered late: the clocks are apart',
+  },
+  {
     name: 'look-used-twice',
     breaks: 'A start tries no second time with rows that it has seen before the first try.',
     file: 'libs/core/src/lease/store-worker-keeper.ts',

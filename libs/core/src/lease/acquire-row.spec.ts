@@ -1,7 +1,7 @@
 import { KeeperBench, type KeeperBenchOptions, WorkerDatabase } from '../../../../test/support/engine/keeper-bench.js';
 import { live } from '../../../../test/support/engine/live.js';
 import type { LayoutOptions } from '../layout/layout-options.js';
-import type { FaultStore, StoreCall } from '../../../../test/support/engine/fault-store.js';
+import { type FaultStore, passing, type StoreCall } from '../../../../test/support/engine/fault-store.js';
 import { NoFreeWorkerError } from './lease-errors.js';
 import { MemoryWorkerStore } from './memory-worker-store.js';
 import { INCLUDE_HELD, type WorkerRow, type WorkerStore } from './worker-store.js';
@@ -493,12 +493,18 @@ describe('a start', () => {
 
 describe('a start whose store shows in one look that nothing is missing', () => {
   /** As SQL stores do. @returns how often it looked */
-  function looking({ store, database }: KeeperBench, isPrepared: () => boolean = () => true): () => number {
+  function looking(
+    { store, database }: KeeperBench,
+    isPrepared: () => boolean = () => true,
+    answered = (): Promise<void> => Promise.resolve(),
+  ): () => number {
     let looks = 0;
     const memory = new MemoryWorkerStore(database.table, () => database.time.wall);
     const readPrepared: WorkerStore['readPrepared'] = async (_, request) => {
       looks++;
-      return isPrepared() ? memory.readSample(request) : undefined;
+      const sample = isPrepared() ? await memory.readSample(request) : undefined;
+      await answered();
+      return sample;
     };
     Object.assign(store, { readPrepared });
     return () => looks;
@@ -540,6 +546,22 @@ describe('a start whose store shows in one look that nothing is missing', () => 
     looking(bench);
     await expect(bench.keeper.start()).rejects.toMatchObject({ errorCode: 'CLOCK_SKEW' });
     expect(bench.store.calls).toEqual([]);
+  });
+
+  it.each([
+    { clocks: 'right', aheadMs: 0, outcome: 'started' },
+    { clocks: 'apart', aheadMs: -8_000, outcome: 'CLOCK_SKEW' },
+  ])('reads a sample where that look was answered late: the clocks are $clocks', async ({ aheadMs, outcome }) => {
+    const database = await twentyRows();
+    const lease = { opTimeoutMs: 1_000, maxClockSkewMs: 5_000 };
+    const bench = new KeeperBench({ database, layout: TWENTY, lease, wall: database.time.wall + aheadMs });
+    looking(bench, undefined, () => passing(bench.time, 8_000));
+    const starting = bench.keeper.start().then(
+      () => 'started',
+      ({ errorCode }: { errorCode: string }) => errorCode,
+    );
+    await bench.advance(10_000);
+    expect([await starting, bench.store.calls[0]]).toEqual([outcome, 'readSample']);
   });
 
   it('is not asked where every row is wanted', async () => {

@@ -46,11 +46,9 @@ export class StoreSession {
   async prepare(workers: WorkerRange, sample?: () => SampleRequest): Promise<WorkerSample | undefined> {
     const prepare = <T>(call: (store: WorkerStore) => Promise<T>): Promise<T> =>
       this.run('preparing the worker table', call, 10 * this.opTimeoutMs);
-    if (sample !== undefined && this.store.readPrepared !== undefined) {
-      const request = sample();
-      const found = await prepare(async (store) => store.readPrepared?.(workers, request));
-      if (found !== undefined) return found;
-    }
+    const request = this.store.readPrepared && sample?.();
+    const found = request && (await prepare(async (store) => store.readPrepared?.(workers, request)));
+    if (found !== undefined) return found;
     await prepare((store) => store.prepare(workers));
     return undefined;
   }

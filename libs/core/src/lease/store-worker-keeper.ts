@@ -124,7 +124,11 @@ export class StoreWorkerKeeper extends WorkerKeeper<StoreLease> {
     const { session, options, resolved, ports } = this.ctx;
     const wanted = sampleFor(this.ctx, startPolicy(resolved, options));
     await this.retry(async () => {
-      this.sample = await session.prepare(resolved.workers, wanted);
+      const askedMs = ports.monotonic.now();
+      const sample = await session.prepare(resolved.workers, wanted);
+      // A look has the time of ten reads. A late one would make clocks look apart, or hide that they are.
+      const isLate = ports.monotonic.now() - askedMs > options.opTimeoutMs;
+      this.sample = isLate ? undefined : sample;
     });
     await this.retry(() => this.acquireFirst());
     const giveUpAt = ports.monotonic.now() + options.commitLossWindowMs + 10 * options.opTimeoutMs;
