@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
-import type { SampleRequest } from '@raindrop/core';
+import type { SampleRequest, WorkerRow } from '@raindrop/core';
 import { databaseKinds, testDatabase, type TestDatabase } from '../../../../test/support/servers/test-databases.js';
+import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 import { openStore, takeRow } from '../../../../test/support/stores/open-store.js';
 import type { SqlWorkerStore } from './sql-worker-store.js';
 
@@ -67,6 +68,35 @@ describe.each(databaseKinds)('The one look of a start at a worker table on %s', 
     expect(await takeRow(store, look!.rows[0]!.id)).toBe(true);
   });
 
+  const tables = ['', '_layout', '_state'];
+  const changes = [
+    { what: 'the table was dropped, and made anew', dropped: tables.slice(0, 1) },
+    { what: 'the row was marked deleted', sql: `UPDATE ${TABLE} SET del_flag = 1` },
+    { what: 'the rows were restored from an earlier moment', sql: `UPDATE ${TABLE} SET version = version - 1` },
+    { what: 'another process was faster', sql: `UPDATE ${TABLE} SET version = version + 1, token = 'theirs'` },
+    { what: 'it was fenced', fenced: true },
+  ];
+  /** No failover of SQLite's file is recorded. */
+  const changesOfServers = [
+    { what: 'all tables were dropped, and made anew', dropped: tables },
+    { what: 'another process has recorded a loss', sql: `UPDATE ${TABLE}_state SET epoch = epoch + 1` },
+  ];
+  it.each<(typeof changes)[number]>([...changes, ...(kind === 'sqlite' ? [] : changesOfServers)])(
+    'shows a row that is not written where $what since',
+    async ({ sql, dropped = [], fenced = false }) => {
+      const [store, other] = [open(), open()];
+      const row = (await store.readPrepared(WORKERS, REQUEST))!.rows[0]!;
+      for (const suffix of dropped) await admin.query(`DROP TABLE ${TABLE}${suffix}`);
+      if (sql !== undefined) await admin.query(sql);
+      if (dropped.length > 0) {
+        await other.prepare(WORKERS);
+        await other.readTable();
+      }
+      if (fenced) await other.fence(fenceRequest(218_000));
+      expect(await write(store, row)).toBe(false);
+    },
+  );
+
   const causes = { ...CAUSES, ...(kind === 'sqlite' ? {} : CAUSES_OF_SERVERS) };
   it.each(Object.entries(causes))('tells nothing, and changes nothing, where %s', async (_, cause) => {
     await admin.query(cause);
@@ -89,6 +119,21 @@ describe.each(databaseKinds)('The one look of a start at a worker table on %s', 
       expect(await open().readPrepared(WORKERS, REQUEST)).toBeUndefined();
     });
   }
+
+  /** As a start does: it reads the row no second time. */
+  const write = (store: SqlWorkerStore, { id, version, token, odometers }: WorkerRow): Promise<boolean> =>
+    store.write({
+      id,
+      expected: { version, token },
+      odometers,
+      token: 'ours',
+      holder: 'test',
+      layout: 'a layout',
+      lane: 0,
+      code: 'test',
+      timeUnit: 1,
+      leaseMs: 60_000,
+    });
 
   /** The rows of every table that is there. */
   const contents = (): Promise<unknown[]> =>
