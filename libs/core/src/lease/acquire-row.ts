@@ -40,7 +40,7 @@ export interface AcquiredRow {
   readonly census: Pick<WorkerCensus, 'total' | 'live'>;
 }
 
-/** The sample that {@link acquireRow} reads; undefined where the policy needs the whole table. */
+/** Makes the request of the sample that {@link acquireRow} reads; undefined where the policy needs the whole table. */
 export function sampleFor(
   { resolved, options, ports }: LeaseContext,
   { mayReadSample }: RowPolicy,

@@ -39,7 +39,7 @@ export class StoreSession {
 
   /**
    * Creates what is missing, and the rows. That takes several statements: it gets the time of ten.
-   * @param sample is asked for with the look whether anything is missing
+   * @param sample makes the request of a sample, which is read with the look whether anything is missing
    * @returns that sample, where nothing is missing and the store can tell both at once; it is as old as this call
    * @throws as `run`
    */
