@@ -69,6 +69,13 @@ function sortedBy(order: (a: WorkerRow, b: WorkerRow) => number): StoreClass {
   };
 }
 
+/** Takes every table for one that is ready. */
+class HastyStore extends RemoteStore {
+  readPrepared(_: unknown, request: SampleRequest): Promise<WorkerSample> {
+    return super.readSample(request);
+  }
+}
+
 /** Fences one row after the other. */
 class PiecemealStore extends RemoteStore {
   override async fence({ aheadMs }: FenceRequest): Promise<number> {
@@ -223,6 +230,12 @@ describe('The contract of worker stores', () => {
     ['in parts, behind a lock of the table', LockedTableStore],
   ])('is broken by a store that fences %s', async (_, Store) => {
     expect(await brokenBy(Store, shared)).toContain(AT_ONCE);
+  });
+
+  it('is broken by a store that takes every table for one that is ready', async () => {
+    expect(await brokenBy(HastyStore, shared)).toEqual([
+      'shows a sample without prepare only where prepare would change nothing, and then what readSample shows',
+    ]);
   });
 
   it('is broken by a store that fences no row which is added later', async () => {

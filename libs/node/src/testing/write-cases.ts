@@ -60,6 +60,20 @@ export const prepareCases: Cases = {
     same(await rows.ids(store), [1, 2, 3], 'the rows');
     same(storedOf(await rows.of(store, 2)), storedOf(written), 'row 2');
   },
+  'shows a sample without prepare only where prepare would change nothing, and then what readSample shows': async (
+    rows,
+  ) => {
+    const workers = { min: 1, max: 3 };
+    const request = { workers, from: 1, atMost: 9, graceMs: 0 };
+    assert.equal(await rows.open().readPrepared?.(workers, request), undefined, 'there is no row yet');
+    const store = await rows.prepared();
+    await rows.take(store, 2);
+    const other = rows.open();
+    assert.equal(await other.readPrepared?.({ min: 1, max: 4 }, request), undefined, 'row 4 is missing');
+    const found = await other.readPrepared?.(workers, request);
+    if (found === undefined) return;
+    same({ ...found, nowMs: 0 }, { ...(await store.readSample(request)), nowMs: 0 }, 'the sample');
+  },
   'adds what a wider range lacks, and leaves alone what a narrower one does not name': async (rows) => {
     const store = await rows.prepared(2);
     const written = await rows.take(store, 1);
