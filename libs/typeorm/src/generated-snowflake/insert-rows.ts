@@ -12,6 +12,7 @@ import { copyWithout, Execution, type FilledColumn, type FilledRows, rowClaims }
 import type { IdValue } from '@raindrop/core/internal';
 import type { AppQuery } from './real-columns.js';
 import { isSnowflakeSubscriber, type SnowflakeSubscriber } from './snowflake-subscriber.js';
+import { ToldRows } from './told-rows.js';
 
 const INSTALLED = Symbol.for('@raindrop/typeorm:insert-rows');
 
@@ -43,6 +44,8 @@ interface Executed {
   readonly token: object;
   /** The rows that its latest execution filled. */
   filled?: FilledRows;
+  /** The same where TypeORM told its subscribers of them, and nothing else was written. */
+  told?: ToldRows;
 }
 
 const EXECUTED = new WeakMap<Builder, Executed>();
@@ -56,6 +59,8 @@ interface Insert {
   readonly given: readonly object[];
   /** The columns that lack IDs in some of them. */
   readonly columns: readonly GeneratedColumn[];
+  /** The subscribers that fill them, column by column; undefined for embedded IDs, and where a service is missing. */
+  readonly fillers: readonly SnowflakeSubscriber[] | undefined;
   readonly executed: Executed;
   readonly run: Execution;
   execute: (this: Builder) => Promise<unknown>;
@@ -88,15 +93,18 @@ export function separateRows(): void {
     const executed = EXECUTED.get(this) ?? { token: {} };
     EXECUTED.set(this, executed);
     // Holes in the array are no rows.
-    const given = [valuesSet].flat<object[]>();
+    const given = Array.isArray(valuesSet) ? (valuesSet as object[]).filter(() => true) : [valuesSet];
     const { onUpdate, onIgnore } = this.expressionMap;
     const run = new Execution(executed.token, onUpdate !== undefined || onIgnore);
     const builder = copyOf(this);
-    const insert = { builder, dataSource, metadata, given, columns, executed, run, execute: write };
+    const fillers = fillersOf(dataSource, columns);
+    const insert = { builder, dataSource, metadata, given, columns, fillers, executed, run, execute: write };
     if (executed.filled !== undefined) rowClaims.note(executed.filled);
-    executed.filled = undefined;
-    const fillers = isAnyoneTold(dataSource, metadata) ? undefined : fillersOf(dataSource, columns);
-    return fillers === undefined ? insertTold(insert) : insertFilled(insert, fillers);
+    if (executed.told !== undefined) rowClaims.noteTold(executed.told);
+    delete executed.filled;
+    delete executed.told;
+    const isFilledAtOnce = fillers !== undefined && !isAnyoneTold(dataSource, metadata);
+    return isFilledAtOnce ? insertFilled(insert, fillers) : insertTold(insert);
   };
 }
 
@@ -157,13 +165,24 @@ function keepIds(map: ExpressionMap, columns: readonly GeneratedColumn[], isMysq
 }
 
 /** Lets TypeORM tell its subscribers of the rows. Ours are among them, and fill one row after the other. */
-async function insertTold({ builder, metadata, given, columns, run, execute }: Insert): Promise<unknown> {
+async function insertTold(insert: Insert): Promise<unknown> {
+  const { builder, metadata, given, columns, executed, run, execute } = insert;
+  let told: ToldRows | undefined;
   try {
-    builder.expressionMap.valuesSet = rowClaims.begin(given, metadata, columns, run);
+    told = toldAlone(insert);
+    builder.expressionMap.valuesSet = told?.rows ?? rowClaims.begin(given, metadata, columns, run);
     return await execute.call(builder);
   } finally {
     run.end();
+    if (told !== undefined && rowClaims.endTold(told)) executed.told = told;
   }
+}
+
+/** Begins rows whose objects need no claims as long as nothing else is written. @returns undefined where they do */
+function toldAlone({ given, metadata, columns, fillers, run }: Insert): ToldRows | undefined {
+  if (fillers === undefined) return undefined;
+  const told = new ToldRows(run, metadata, given, columns, [...new Set(fillers)]);
+  return rowClaims.beginTold(told) ? told : undefined;
 }
 
 /** Fills all rows, column by column, and writes them. */
@@ -218,10 +237,10 @@ async function insertFilled(insert: Insert, fillers: readonly SnowflakeSubscribe
 function copyOf(builder: Builder): Builder {
   const { expressionMap } = builder;
   const copy = Object.assign(Object.create(Object.getPrototypeOf(builder) as object) as Builder, builder);
-  copy.expressionMap = Object.assign(
-    Object.create(Object.getPrototypeOf(expressionMap) as object) as ExpressionMap,
-    expressionMap,
-  );
+  // By spread: V8 makes a dictionary of what `Object.assign()` gives more than twelve properties, and TypeORM reads them for
+  // every parameter.
+  copy.expressionMap = { ...expressionMap };
+  Object.setPrototypeOf(copy.expressionMap, Object.getPrototypeOf(expressionMap) as object);
   copy.expressionMap.parameters = { ...expressionMap.parameters };
   copy.expressionMap.locallyGenerated = {};
   const { getQueryAndParameters } = copy;

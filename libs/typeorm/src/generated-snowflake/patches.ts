@@ -204,6 +204,8 @@ export function readReturned(driver: MappingDriver): void {
   Object.defineProperty(driver, READS_RETURNED, { value: true });
   const createMap = driver.createGeneratedMap.bind(driver);
   driver.createGeneratedMap = (metadata, row: Readonly<Record<string, unknown>> | undefined, ...more) => {
+    // Without RETURNING it is the number that the driver tells, or nothing.
+    if (typeof row !== 'object') return createMap(metadata, row, ...more);
     const read = metadata.columns.flatMap((column) => {
       const attached = attachedTransformer(column);
       const { databaseName } = column;

@@ -3,6 +3,7 @@ import { dataSourceOf } from '../connection/data-source-of.js';
 import { processWide } from '@raindrop/core/internal';
 import { type GeneratedColumn, generatedColumnsOf } from './generated-column.js';
 import { isUnset } from './patches.js';
+import { GIVEN, type ToldRows } from './told-rows.js';
 
 /** A call that inserts: one execution of a query builder, or what a QueryRunner saves until something fails. */
 export interface InsertRun {
@@ -81,6 +82,8 @@ interface Claim {
 
 type Part = Record<string, unknown>;
 
+const ENDED: InsertRun = { isOver: () => true };
+
 /** So many rows of a transaction that is under way are kept in case it is rolled back; older ones are entered in `claims`. */
 const MOST_KEPT_ROWS = 10_000;
 
@@ -98,6 +101,10 @@ class RowClaims {
   private readonly claims = new WeakMap<object, Claim>();
   /** Executions under way whose objects are not in `claims` yet. */
   private readonly unnoted = new Set<FilledRows>();
+  /** The same of the one whose rows TypeORM tells its subscribers of. */
+  told: ToldRows | undefined;
+  /** By property, the IDs that told executions have set in objects while nothing else was written: all have ended. */
+  private readonly left: { readonly property: string; readonly ids: WeakMap<object, unknown> }[] = [];
   /** What transactions have inserted that are under way. */
   private readonly kept = new WeakMap<QueryRunner, { rows: number; readonly runs: FilledRows[] }>();
 
@@ -123,6 +130,61 @@ class RowClaims {
   }
 
   /**
+   * The same where each object is new here, and stands for one row: it is entered in `claims` only when another call
+   * begins before the execution has ended, see {@link ToldRows}.
+   * @returns false where {@link begin} has to follow
+   */
+  beginTold(told: ToldRows): boolean {
+    this.noteRowsUnderWay();
+    const { metadata, properties, rows } = told;
+    if (rows.some((each) => this.claimOn(each, metadata) !== undefined || !canHold(each, properties))) return false;
+    if (new Set(rows).size < rows.length) return false;
+    this.told = told;
+    return true;
+  }
+
+  /** Begins a row of {@link told} whose ID has to be waited for. */
+  beginWaiting(object: object): Row {
+    this.noteRowsUnderWay();
+    return this.claims.get(object)!.row;
+  }
+
+  /**
+   * Notes the IDs of a told execution that has ended.
+   * @returns false where its objects are in `claims`
+   */
+  endTold(told: ToldRows): boolean {
+    if (this.told !== told) return false;
+    this.told = undefined;
+    for (const { column, ids } of told.columns) {
+      const { property } = column;
+      let left = this.left.find((each) => each.property === property);
+      if (left === undefined) this.left.push((left = { property, ids: new WeakMap() }));
+      for (let place = 0; place < ids.length; place++) {
+        const id = ids[place];
+        if (id !== undefined && id !== GIVEN) left.ids.set(told.rows[place]!, id);
+      }
+    }
+    return true;
+  }
+
+  /** Enters the objects of a told execution in `claims`, except those that another call has met since. */
+  noteTold(told: ToldRows): void {
+    const { metadata, rows, run } = told;
+    for (const [place, object] of rows.entries()) {
+      if (this.claims.has(object)) continue;
+      const row: Row = { run, metadata, filledBy: told.filledBy(place), isWritten: false };
+      const claim = this.enter(object as Part, row, undefined);
+      for (const { column, ids } of told.columns) {
+        if (ids[place] === GIVEN) continue;
+        claim.ours.push(column.property);
+        claim.ids.push(ids[place]);
+        claim.isFilled = claim.isLacking = true;
+      }
+    }
+  }
+
+  /**
    * The same for an execution whose rows are filled all at once: {@link beginFilled} follows.
    * @returns undefined where an object has an ID of ours, which has to be claimed at once
    */
@@ -134,7 +196,7 @@ class RowClaims {
   ): object[] | undefined {
     this.noteRowsUnderWay();
     for (const each of given) {
-      const claim = this.claims.get(each);
+      const claim = this.claimOn(each, metadata);
       if (run.isUpsert !== true && claim !== undefined && hasOurs(claim) && !isOfBuilder(claim, run)) return undefined;
     }
     return given.map((each) => this.ownOf(each as Part, properties, { run, metadata }));
@@ -201,7 +263,7 @@ class RowClaims {
    */
   beginSaved(entity: object, metadata: EntityMetadata, run: InsertRun, subscriber: unknown): Row | undefined {
     this.noteRowsUnderWay();
-    const present = this.claims.get(entity);
+    const present = this.claimOn(entity, metadata);
     if (present !== undefined && isTaken(present, metadata, run)) {
       const { row } = present;
       if (row.metadata !== metadata || row.filledBy.includes(subscriber)) return undefined;
@@ -253,7 +315,7 @@ class RowClaims {
   }
 
   private claimOf(object: Part, { run, metadata, fillers }: FilledRows): Claim | undefined {
-    const present = this.claims.get(object);
+    const present = this.claimOn(object, metadata);
     if (present?.row.run === run) return present;
     // A row under way that had all its IDs sets none in the object: this one does.
     if (present !== undefined && present.isLacking && !isEnded(present.row)) return undefined;
@@ -264,9 +326,32 @@ class RowClaims {
   }
 
   private noteRowsUnderWay(): void {
+    if (this.told !== undefined) this.noteTold(this.told);
+    this.told = undefined;
     if (this.unnoted.size === 0) return;
     for (const each of this.unnoted) this.note(each);
     this.unnoted.clear();
+  }
+
+  private claimOn(object: object, metadata: EntityMetadata): Claim | undefined {
+    return this.claims.get(object) ?? this.claimLeft(object, metadata);
+  }
+
+  /** The claim of a told execution that has ended. Of which entity it was plays no role any more. */
+  private claimLeft(object: object, metadata: EntityMetadata): Claim | undefined {
+    const left = this.left.filter(({ ids }) => ids.has(object));
+    if (left.length === 0) return undefined;
+    const row: Row = { run: ENDED, metadata, filledBy: [], isWritten: false };
+    const claim: Claim = {
+      row,
+      part: object as Part,
+      ours: left.map(({ property }) => property),
+      ids: left.map(({ ids }) => ids.get(object)),
+      presentCount: 0,
+      isFilled: true,
+      isLacking: true,
+    };
+    return claim;
   }
 
   private claimParts(object: Part, columns: readonly GeneratedColumn[], row: Row): void {
@@ -299,7 +384,7 @@ class RowClaims {
 
   /** Claims an object, or a copy of it, for a row. */
   private take(part: Part, properties: readonly string[], row: Row): Part {
-    const present = this.claims.get(part);
+    const present = this.claimOn(part, row.metadata);
     if (present?.row === row) return part;
     const own = this.ownOf(part, properties, row);
     this.enter(own, row, own === part ? present : undefined);
@@ -322,7 +407,7 @@ class RowClaims {
 
   /** @returns the object itself, or a copy where it is another row's or cannot hold an ID in one of these properties */
   private ownOf(part: Part, properties: readonly string[], { run, metadata }: Pick<Row, 'run' | 'metadata'>): Part {
-    const claim = this.claims.get(part);
+    const claim = this.claimOn(part, metadata);
     if (claim !== undefined && (isTaken(claim, metadata, run) || isOfBuilder(claim, run))) {
       const isUnderWay = !isEnded(claim.row);
       const isOnce = isUnderWay && run.isUpsert !== true && isSameTable(claim.row.metadata, metadata);

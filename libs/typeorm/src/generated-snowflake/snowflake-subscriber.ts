@@ -61,16 +61,21 @@ export class SnowflakeSubscriber implements EntitySubscriberInterface {
     const columns = this.columns.get(metadata);
     // Rows of junction tables come without an entity.
     if (columns === undefined || typeof entity !== 'object' || entity === null) return;
-    const row = this.begin(entity, metadata, columns, this.runs.of(queryRunner));
+    const { told } = rowClaims;
+    const place = told === undefined ? -1 : told.tell(entity, metadata, this);
+    const row = place < 0 ? this.begin(entity, metadata, columns, this.runs.of(queryRunner)) : undefined;
     for (const column of columns) {
       if (column.isSet(entity)) continue;
       // While another row waits, the source has no ID: each further call would run into its full, slow refusal.
-      if (this.waiting > 0) return this.fillLater(columns, entity, row);
+      if (this.waiting > 0) return this.fillLater(columns, entity, row ?? rowClaims.beginWaiting(entity));
       try {
-        this.put(column, entity, column.next(this.source));
+        const id = column.next(this.source);
+        if (row === undefined) told!.keep(place, column, id);
+        column.put(entity, id);
+        if (row !== undefined || told !== rowClaims.told) rowClaims.noteId(entity, column.property, id);
       } catch (error) {
-        if (isRetryable(error)) return this.fillLater(columns, entity, row);
-        failSaved(row);
+        if (isRetryable(error)) return this.fillLater(columns, entity, row ?? rowClaims.beginWaiting(entity));
+        if (row !== undefined) failSaved(row);
         throw error;
       }
     }

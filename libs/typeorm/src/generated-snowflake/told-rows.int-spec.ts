@@ -190,4 +190,105 @@ describe.each(databaseKinds)('Rows that a subscriber inserts again on %s', (kind
     await Promise.all([inserted, another]);
     expect(results).toEqual(['twice', 'twice']);
   });
+
+  describe('by an insert that runs by itself', () => {
+    const seen: unknown[] = [];
+
+    beforeEach(() => {
+      seen.length = 0;
+      attachSnowflakes(dataSource, snowflakeSource());
+    });
+
+    const witness = (): void => {
+      dataSource.subscribers.push({
+        listenTo: () => Ticket,
+        beforeInsert: ({ entity }: InsertEvent<Ticket>) => void seen.push(entity.serial),
+      });
+    };
+
+    const serials = async (): Promise<string[]> => (await dataSource.manager.find(Ticket)).map((each) => each.serial);
+
+    it.each(['in one call', 'in two at once'])(
+      'have one ID each when their object is inserted again: %s',
+      async (how) => {
+        witness();
+        const { manager } = dataSource;
+        const ticket: Partial<Ticket> = {};
+        await manager.insert(Ticket, [{}, ticket]);
+        delete ticket.no;
+        if (how === 'in one call') await manager.insert(Ticket, [ticket, ticket]);
+        else await Promise.all([manager.insert(Ticket, ticket), manager.insert(Ticket, ticket)]);
+        // The first of them has the ID that the object held.
+        const found = await serials();
+        expect([found.length, new Set(found).size]).toEqual([4, 3]);
+      },
+    );
+
+    it('have IDs of their own when their query builder is executed again', async () => {
+      witness();
+      const insert = dataSource.createQueryBuilder().insert().into(Ticket).values([{}, {}]).updateEntity(false);
+      for (let run = 0; run < 3; run++) await insert.execute();
+      expect(new Set(await serials()).size).toBe(6);
+      expect(seen).toEqual(await serials());
+    });
+
+    it.each([
+      ['behind', 'own row', 'twice'],
+      ['behind', 'next row', 'told'],
+      ['in front', 'own row', 'told'],
+    ])('are filled once where a subscriber %s broadcasts its %s by hand: %s', async (where, which, result) => {
+      const rows: Partial<Ticket>[] = [{}, {}];
+      const subscriber = {
+        listenTo: () => Ticket,
+        beforeInsert: ({ entity, metadata, queryRunner }: InsertEvent<Ticket>) => {
+          if (seen.length > 0) return;
+          seen.push('nothing');
+          try {
+            const row = which === 'own row' ? entity : rows[1];
+            const results = { count: 0, promises: [], wait: () => Promise.resolve() };
+            queryRunner.broadcaster.broadcastBeforeInsertEvent(results as never, metadata, row);
+            seen[0] = 'told';
+          } catch (error) {
+            seen[0] = (error as { why: unknown }).why;
+          }
+        },
+      };
+      dataSource.subscribers[where === 'behind' ? 'push' : 'unshift'](subscriber);
+      const inserted = dataSource.manager.insert(Ticket, rows);
+      // What was told by hand is told once more by TypeORM.
+      if (result === 'told') await expect(inserted).rejects.toMatchObject({ why: 'twice' });
+      else await inserted;
+      expect(seen).toEqual([result]);
+      const ids = rows.map(({ serial }) => serial).filter(Boolean);
+      expect(new Set(ids).size).toBe(ids.length);
+    });
+
+    it('have IDs where a subscriber in front has taken away those that they came with', async () => {
+      const takeAway = ({ entity }: InsertEvent<Ticket>): void => void delete (entity as Partial<Ticket>).serial;
+      dataSource.subscribers.unshift({ listenTo: () => Ticket, beforeInsert: takeAway });
+      await dataSource.manager.insert(Ticket, [{}, { serial: '77' }, {}]);
+      const found = await serials();
+      expect(found).not.toContain('77');
+      expect(new Set(found).size).toBe(3);
+    });
+
+    it.each(['insert', 'save'] as const)(
+      'have IDs of their own where a subscriber in front writes them first: %s',
+      async (how) => {
+        const others: Promise<unknown>[] = [];
+        const write = ({ entity, manager }: InsertEvent<Ticket>): void => {
+          if (others.length > 1) return;
+          const other: Promise<unknown> =
+            how === 'insert' ? manager.insert(Ticket, entity) : manager.save(Ticket, entity);
+          others.push(other.catch(() => undefined));
+        };
+        dataSource.subscribers.unshift({ listenTo: () => Ticket, beforeInsert: write });
+        await dataSource.manager.insert(Ticket, [{}, {}, {}]).catch(() => undefined);
+        await Promise.all(others);
+        const found = await serials();
+        expect(found.length).toBeGreaterThan(0);
+        expect(new Set(found).size).toBe(found.length);
+      },
+    );
+  });
 });
