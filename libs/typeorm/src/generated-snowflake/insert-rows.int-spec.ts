@@ -87,6 +87,17 @@ async function secondCopy(): Promise<typeof import('./attach-snowflakes.js')> {
   return copy!;
 }
 
+/** A library that brings this package and TypeORM: its copies replace the methods of its TypeORM. */
+async function secondLibrary(): Promise<typeof import('./attach-snowflakes.js') & Pick<typeof typeorm, 'DataSource'>> {
+  let library: (typeof import('./attach-snowflakes.js') & Pick<typeof typeorm, 'DataSource'>) | undefined;
+  await jest.isolateModulesAsync(async () => {
+    jest.dontMock('typeorm');
+    const { DataSource: OwnDataSource } = await import('typeorm');
+    library = { ...(await import('./attach-snowflakes.js')), DataSource: OwnDataSource };
+  });
+  return library!;
+}
+
 describe('Rows of insert()', () => {
   let database: TestDatabase;
   let dataSource: DataSource;
@@ -237,6 +248,21 @@ describe('Rows of insert()', () => {
       await dataSource.manager.insert(Order, {});
       expect(refusals).toEqual([expect.objectContaining({ why: 'twice' })]);
     });
+  });
+
+  it('keep the IDs that they came with where a second library inserts their object twice at once', async () => {
+    const library = await secondLibrary();
+    const own = new library.DataSource({ ...database.options, entities: [Order, Invoice] });
+    await own.initialize();
+    library.attachSnowflakes(own, snowflakeSource());
+    own.subscribers.push({ beforeInsert: () => setImmediate() });
+    const order = { id: '77' };
+    await Promise.all([own.manager.insert(Order, order), own.manager.insert(Invoice, order)]);
+    expect([await own.manager.find(Order), await own.manager.find(Invoice)]).toMatchObject([
+      [{ id: '77' }],
+      [{ id: '77' }],
+    ]);
+    await own.destroy();
   });
 
   it('are no rows that another copy of this package may fill meanwhile', async () => {

@@ -44,7 +44,7 @@ interface Executed {
   readonly token: object;
   /** The rows that its latest execution filled. */
   filled?: FilledRows;
-  /** The same where TypeORM told its subscribers of them, and nothing else was written. */
+  /** The same where TypeORM told its subscribers of them, and no other call began meanwhile. */
   told?: ToldRows;
 }
 
@@ -178,7 +178,7 @@ async function insertTold(insert: Insert): Promise<unknown> {
   }
 }
 
-/** Begins rows whose objects need no claims as long as nothing else is written. @returns undefined where they do */
+/** Begins the rows without a claim on each object. @returns undefined where `rowClaims.begin()` has to claim them */
 function toldAlone({ given, metadata, columns, fillers, run }: Insert): ToldRows | undefined {
   if (fillers === undefined) return undefined;
   const told = new ToldRows(run, metadata, given, columns, [...new Set(fillers)]);

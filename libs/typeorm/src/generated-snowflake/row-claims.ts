@@ -3,7 +3,7 @@ import { dataSourceOf } from '../connection/data-source-of.js';
 import { processWide } from '@raindrop/core/internal';
 import { type GeneratedColumn, generatedColumnsOf } from './generated-column.js';
 import { isUnset } from './patches.js';
-import { GIVEN, type ToldRows } from './told-rows.js';
+import type { ToldRows } from './told-rows.js';
 
 /** A call that inserts: one execution of a query builder, or what a QueryRunner saves until something fails. */
 export interface InsertRun {
@@ -82,6 +82,7 @@ interface Claim {
 
 type Part = Record<string, unknown>;
 
+/** The run of rows that {@link RowClaims.left} tells of. */
 const ENDED: InsertRun = { isOver: () => true };
 
 /** So many rows of a transaction that is under way are kept in case it is rolled back; older ones are entered in `claims`. */
@@ -101,9 +102,12 @@ class RowClaims {
   private readonly claims = new WeakMap<object, Claim>();
   /** Executions under way whose objects are not in `claims` yet. */
   private readonly unnoted = new Set<FilledRows>();
-  /** The same of the one whose rows TypeORM tells its subscribers of. */
+  /** The told execution under way whose objects are not in `claims` yet: the latest, as each call enters those before. */
   told: ToldRows | undefined;
-  /** By property, the IDs that told executions have set in objects while nothing else was written: all have ended. */
+  /**
+   * The objects of told executions that have ended, and were not entered in `claims`: by property, what was set in each of
+   * them. An object that is in both has been met by a later call, and `claims` counts.
+   */
   private readonly left: { readonly property: string; readonly ids: WeakMap<object, unknown> }[] = [];
   /** What transactions have inserted that are under way. */
   private readonly kept = new WeakMap<QueryRunner, { rows: number; readonly runs: FilledRows[] }>();
@@ -130,9 +134,9 @@ class RowClaims {
   }
 
   /**
-   * The same where each object is new here, and stands for one row: it is entered in `claims` only when another call
-   * begins before the execution has ended, see {@link ToldRows}.
-   * @returns false where {@link begin} has to follow
+   * The same for objects that no call has met before, each of which stands for one row. They are entered in `claims` only
+   * when another call begins before the execution has ended, see {@link ToldRows}.
+   * @returns false for other objects: {@link begin} has to follow
    */
   beginTold(told: ToldRows): boolean {
     this.noteRowsUnderWay();
@@ -143,14 +147,15 @@ class RowClaims {
     return true;
   }
 
-  /** Begins a row of {@link told} whose ID has to be waited for. */
+  /** The row of an object of a told execution. Its ID has to be waited for: other calls may begin until then. */
   beginWaiting(object: object): Row {
     this.noteRowsUnderWay();
     return this.claims.get(object)!.row;
   }
 
   /**
-   * Notes the IDs of a told execution that has ended.
+   * Notes what a told execution has left in its objects. Those that got no ID are noted as well: the next call that inserts
+   * them enters them in `claims`, and {@link noteTold} leaves them alone.
    * @returns false where its objects are in `claims`
    */
   endTold(told: ToldRows): boolean {
@@ -160,25 +165,24 @@ class RowClaims {
       const { property } = column;
       let left = this.left.find((each) => each.property === property);
       if (left === undefined) this.left.push((left = { property, ids: new WeakMap() }));
-      for (let place = 0; place < ids.length; place++) {
-        const id = ids[place];
-        if (id !== undefined && id !== GIVEN) left.ids.set(told.rows[place]!, id);
-      }
+      for (let place = 0; place < ids.length; place++) left.ids.set(told.rows[place]!, ids[place]);
     }
     return true;
   }
 
-  /** Enters the objects of a told execution in `claims`, except those that another call has met since. */
+  /**
+   * Enters the objects of a told execution in `claims`: another call begins, or its query builder is executed again after
+   * it has ended. Objects that another call has met since are that call's.
+   */
   noteTold(told: ToldRows): void {
     const { metadata, rows, run } = told;
     for (const [place, object] of rows.entries()) {
       if (this.claims.has(object)) continue;
       const row: Row = { run, metadata, filledBy: told.filledBy(place), isWritten: false };
       const claim = this.enter(object as Part, row, undefined);
-      for (const { column, ids } of told.columns) {
-        if (ids[place] === GIVEN) continue;
-        claim.ours.push(column.property);
-        claim.ids.push(ids[place]);
+      for (const [property, id] of told.idsOf(place)) {
+        claim.ours.push(property);
+        claim.ids.push(id);
         claim.isFilled = claim.isLacking = true;
       }
     }
@@ -303,6 +307,8 @@ class RowClaims {
 
   /** Enters the objects of an execution in `claims`, except those that another row under way is made of. */
   note(filled: FilledRows): void {
+    // A told execution under way comes first: it has its objects, whatever rows they were before.
+    this.noteToldUnderWay();
     for (const { property, rows, held } of filled.columns) {
       for (const [at, object] of rows.entries()) {
         const claim = this.claimOf(object as Part, filled);
@@ -326,24 +332,29 @@ class RowClaims {
   }
 
   private noteRowsUnderWay(): void {
-    if (this.told !== undefined) this.noteTold(this.told);
-    this.told = undefined;
+    this.noteToldUnderWay();
     if (this.unnoted.size === 0) return;
     for (const each of this.unnoted) this.note(each);
     this.unnoted.clear();
   }
 
+  private noteToldUnderWay(): void {
+    const { told } = this;
+    this.told = undefined;
+    if (told !== undefined) this.noteTold(told);
+  }
+
+  /** The claim on an object; undefined where no call has met it. */
   private claimOn(object: object, metadata: EntityMetadata): Claim | undefined {
     return this.claims.get(object) ?? this.claimLeft(object, metadata);
   }
 
-  /** The claim of a told execution that has ended. Of which entity it was plays no role any more. */
+  /** The claim of a told execution that has ended. Then its entity plays no role any more: any one will do. */
   private claimLeft(object: object, metadata: EntityMetadata): Claim | undefined {
     const left = this.left.filter(({ ids }) => ids.has(object));
     if (left.length === 0) return undefined;
-    const row: Row = { run: ENDED, metadata, filledBy: [], isWritten: false };
-    const claim: Claim = {
-      row,
+    return {
+      row: { run: ENDED, metadata, filledBy: [], isWritten: false },
       part: object as Part,
       ours: left.map(({ property }) => property),
       ids: left.map(({ ids }) => ids.get(object)),
@@ -351,7 +362,6 @@ class RowClaims {
       isFilled: true,
       isLacking: true,
     };
-    return claim;
   }
 
   private claimParts(object: Part, columns: readonly GeneratedColumn[], row: Row): void {

@@ -33,13 +33,23 @@ class Ticket {
   serial!: string;
 }
 
+/** No subscriber of the application listens to it. */
+@Entity({ name: 'told_stub' })
+class Stub {
+  @PrimaryGeneratedColumn()
+  no!: number;
+
+  @GeneratedSnowflake({ primary: false })
+  serial!: string;
+}
+
 describe.each(databaseKinds)('Rows that a subscriber inserts again on %s', (kind) => {
   let database: TestDatabase;
   let dataSource: DataSource;
 
   beforeEach(async () => {
     database = await testDatabase(kind);
-    const entities = [Order, History, Ticket];
+    const entities = [Order, History, Ticket, Stub];
     dataSource = await new DataSource({ ...database.options, entities, synchronize: true }).initialize();
   });
 
@@ -290,5 +300,77 @@ describe.each(databaseKinds)('Rows that a subscriber inserts again on %s', (kind
         expect(new Set(found).size).toBe(found.length);
       },
     );
+  });
+
+  describe('by an insert of an object that has been another row', () => {
+    let open: () => void;
+
+    beforeEach(() => {
+      attachSnowflakes(dataSource, snowflakeSource());
+      const opened = new Promise<void>((resolve) => (open = resolve));
+      let told = 0;
+      // The first insert of the object waits until the test goes on.
+      dataSource.subscribers.push({ listenTo: () => Ticket, beforeInsert: () => (++told === 1 ? opened : undefined) });
+    });
+
+    /** Inserts an object, whose own key it does not take. */
+    const insert = (ticket: Partial<Ticket>): Promise<unknown> =>
+      dataSource.createQueryBuilder().insert().into(Ticket).values(ticket).updateEntity(false).execute();
+
+    const serialsOf = async (entity: typeof Ticket | typeof Stub): Promise<string[]> =>
+      (await dataSource.manager.find(entity)).map(({ serial }) => serial);
+
+    it('have IDs of their own where that row is rolled back meanwhile', async () => {
+      const ticket: Partial<Ticket> = {};
+      const runner = dataSource.createQueryRunner();
+      await runner.startTransaction();
+      await runner.manager.insert(Stub, ticket);
+      delete ticket.no;
+      delete ticket.serial;
+      const inserted = insert(ticket);
+      await runner.rollbackTransaction();
+      await runner.release();
+      const another = insert(ticket);
+      open();
+      await Promise.all([inserted, another]);
+      expect(new Set(await serialsOf(Ticket)).size).toBe(2);
+    });
+
+    it('have IDs of their own where the query builder of that row is executed again', async () => {
+      const ticket: Partial<Ticket> = {};
+      const first = dataSource.createQueryBuilder().insert().into(Stub).values(ticket).updateEntity(false);
+      await first.execute();
+      delete ticket.serial;
+      const inserted = insert(ticket);
+      const again = first.execute();
+      const another = insert(ticket);
+      open();
+      await Promise.all([inserted, again, another]);
+      expect(new Set([...(await serialsOf(Ticket)), ...(await serialsOf(Stub))]).size).toBe(4);
+    });
+
+    it.each(['was given', 'was refused'])('have IDs of their own where the one of that row %s', async (how) => {
+      open();
+      const ticket: Partial<Ticket> = how === 'was given' ? { serial: '77' } : {};
+      const first = dataSource.createQueryBuilder().insert().into(Ticket).values(ticket).updateEntity(false);
+      if (how === 'was refused') {
+        const refusing = {
+          beforeInsert: () => {
+            throw new Error('refused');
+          },
+        };
+        dataSource.subscribers.unshift(refusing);
+        await expect(first.execute()).rejects.toThrow('refused');
+        dataSource.subscribers.shift();
+      } else await first.execute();
+      delete ticket.serial;
+      await insert(ticket);
+      first.values({});
+      await first.execute();
+      const before = await serialsOf(Ticket);
+      await Promise.all([insert(ticket), insert(ticket)]);
+      // The first of them has the ID that the object holds.
+      expect(new Set(await serialsOf(Ticket)).size).toBe(before.length + 1);
+    });
   });
 });

@@ -2,20 +2,20 @@ import type { EntityMetadata } from 'typeorm';
 import type { GeneratedColumn } from './generated-column.js';
 import type { InsertRun } from './row-claims.js';
 
-/** Stands for an ID that a row had when its execution began. */
-export const GIVEN = Symbol('given');
+/** Stands for an ID that a row had when its execution began. Another copy of this package has a symbol of its own. */
+const GIVEN = Symbol('given');
 
-/** A column, and the ID of each row in it: undefined until it is made. */
+/** A column, and what each row has in it: the ID that was made, undefined until then, or {@link GIVEN}. */
 interface ToldColumn {
   readonly column: GeneratedColumn;
   readonly ids: unknown[];
 }
 
 /**
- * The rows of an execution that TypeORM tells its subscribers of, as long as nothing else is written. TypeORM tells of one
- * after the other: a count says which of them a subscriber of ours has filled, and a list has their IDs. Claims say the same
- * of each object by itself, and their garbage would add a quarter to the CPU time of an insert of 1,000 rows; they are made
- * of this when another call begins.
+ * The rows of one execution that TypeORM tells its subscribers of, one after the other. For each filler a count says which
+ * of them it was told of, and for each column a list has the IDs. That is all that claims would say, one object for each
+ * row: their garbage would add a quarter to the CPU time of an insert of 1,000 rows. Claims are made of this when another
+ * call begins before the execution has ended.
  */
 export class ToldRows {
   readonly columns: readonly ToldColumn[];
@@ -26,7 +26,7 @@ export class ToldRows {
   constructor(
     readonly run: InsertRun,
     readonly metadata: EntityMetadata,
-    /** The objects, each of which describes one row. */
+    /** The objects, one for each row. */
     readonly rows: readonly object[],
     columns: readonly GeneratedColumn[],
     /** The subscribers that fill the columns. */
@@ -42,7 +42,7 @@ export class ToldRows {
 
   /**
    * Counts a row that a filler is told of.
-   * @returns its place; -1, and counts nothing, where it is not the next one, or lacks an ID that it had
+   * @returns its place; -1, and counts nothing, where another row comes next, or where it lacks an ID that it had
    */
   tell(object: object, metadata: EntityMetadata, filler: unknown): number {
     const at = this.fillers.indexOf(filler);
@@ -56,6 +56,12 @@ export class ToldRows {
   /** Keeps the ID that a filler sets in the row at a place. */
   keep(place: number, column: GeneratedColumn, id: unknown): void {
     for (const each of this.columns) if (each.column === column) each.ids[place] = id;
+  }
+
+  /** The properties of a row that lacked an ID, each with the one that was made for it: undefined until then. */
+  idsOf(place: number): [property: string, id: unknown][] {
+    const lacking = this.columns.filter(({ ids }) => ids[place] !== GIVEN);
+    return lacking.map(({ column, ids }) => [column.property, ids[place]]);
   }
 
   /** The fillers that were told of a row. */
