@@ -315,7 +315,8 @@ class RowClaims {
         if (claim === undefined) continue;
         const known = claim.ours.indexOf(property);
         const place = known < 0 ? claim.ours.push(property) - 1 : known;
-        if (held !== undefined) claim.ids[place] = held[at];
+        // An ID that a later row has set in the object stays known.
+        if (held !== undefined && !isOurs(claim, property, place)) claim.ids[place] = held[at];
       }
     }
   }

@@ -320,7 +320,7 @@ describe.each(databaseKinds)('Rows that a subscriber inserts again on %s', (kind
     const serialsOf = async (entity: typeof Ticket | typeof Stub): Promise<string[]> =>
       (await dataSource.manager.find(entity)).map(({ serial }) => serial);
 
-    it('have IDs of their own where that row is rolled back meanwhile', async () => {
+    it.each(['meanwhile', 'afterwards'])('have IDs of their own where that row is rolled back %s', async (when) => {
       const ticket: Partial<Ticket> = {};
       const runner = dataSource.createQueryRunner();
       await runner.startTransaction();
@@ -328,12 +328,16 @@ describe.each(databaseKinds)('Rows that a subscriber inserts again on %s', (kind
       delete ticket.no;
       delete ticket.serial;
       const inserted = insert(ticket);
+      if (when === 'afterwards') open();
+      if (when === 'afterwards') await inserted;
       await runner.rollbackTransaction();
       await runner.release();
-      const another = insert(ticket);
+      const others = [insert(ticket), insert(ticket)];
       open();
-      await Promise.all([inserted, another]);
-      expect(new Set(await serialsOf(Ticket)).size).toBe(2);
+      await Promise.all([inserted, ...others]);
+      // On SQLite the transaction has the first of them as well. The second may have its ID, which the object holds.
+      const serials = await serialsOf(Ticket);
+      expect(serials.length - new Set(serials).size).toBe(when === 'afterwards' && kind !== 'sqlite' ? 1 : 0);
     });
 
     it('have IDs of their own where the query builder of that row is executed again', async () => {
