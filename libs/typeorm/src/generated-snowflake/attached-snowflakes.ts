@@ -6,7 +6,7 @@ import { attachedTo, attachSnowflakes } from './attach-snowflakes.js';
 import { type EntityLint, report, STRICT_LINT } from './entity-lint.js';
 import { lintNumbers, lintServices } from './lint-columns.js';
 import { lookAtColumns, wasLookedAt } from './real-columns.js';
-import type { InsertRun } from './row-claims.js';
+import type { InsertRun } from './insert-runs.js';
 import { UnknownEntityError } from './snowflake-errors.js';
 import type { SnowflakeSource } from './generated-column.js';
 import type { SnowflakeSubscriber } from './snowflake-subscriber.js';

@@ -8,7 +8,8 @@ import {
 import { dialectOf } from '@raindrop/node/internal';
 import { dataSourceOf } from '../connection/data-source-of.js';
 import { type GeneratedColumn, generatedColumnsOf } from './generated-column.js';
-import { copyWithout, Execution, type FilledColumn, type FilledRows, rowClaims } from './row-claims.js';
+import { Execution } from './insert-runs.js';
+import { copyWithout, type FilledColumn, type FilledRows, rowClaims } from './row-claims.js';
 import type { IdValue } from '@raindrop/core/internal';
 import type { AppQuery } from './real-columns.js';
 import { isSnowflakeSubscriber, type SnowflakeSubscriber } from './snowflake-subscriber.js';

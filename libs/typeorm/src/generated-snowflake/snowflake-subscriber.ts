@@ -1,7 +1,8 @@
 import type { DataSource, EntityMetadata, EntitySubscriberInterface, InsertEvent, QueryRunner } from 'typeorm';
 import { databaseDefaultOf } from './database-defaults.js';
 import type { GeneratedColumn, SnowflakeSource } from './generated-column.js';
-import { type InsertRun, type Row, rowClaims, RunnerRuns } from './row-claims.js';
+import { type InsertRun, RunnerRuns } from './insert-runs.js';
+import { type Row, rowClaims } from './row-claims.js';
 import { SnowflakeNotAssignedError } from './snowflake-errors.js';
 import type { IdValue } from '@raindrop/core/internal';
 import type { AppQuery } from './real-columns.js';

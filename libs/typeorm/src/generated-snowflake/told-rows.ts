@@ -1,6 +1,6 @@
 import type { EntityMetadata } from 'typeorm';
 import type { GeneratedColumn } from './generated-column.js';
-import type { InsertRun } from './row-claims.js';
+import type { InsertRun } from './insert-runs.js';
 
 /** Stands for an ID that a row had when its execution began. Another copy of this package has a symbol of its own. */
 const GIVEN = Symbol('given');
