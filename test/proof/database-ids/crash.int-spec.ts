@@ -18,6 +18,12 @@ describe('IDs that PostgreSQL makes, when the server is killed', () => {
 
   afterAll(() => server.stop());
 
+  /** The process of the server that writes its log. */
+  async function logWriter(database: IssuingDatabase): Promise<number> {
+    const [found] = await database.run("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
+    return Number(found!['pid']);
+  }
+
   /** What was returned before kill -9, and what is returned soon after the server has started again. */
   async function acrossCrash(
     installation: Installation,
@@ -25,10 +31,13 @@ describe('IDs that PostgreSQL makes, when the server is killed', () => {
     const database = await IssuingDatabase.open({ options: WIDE, url: server.url, stoppedAt: NOON, ...installation });
     await database.run('CHECKPOINT');
     const session = await database.session();
-    // No commit writes the log to the disk.
+    const log = await logWriter(database);
+    // Nothing writes the log to the disk: no commit, and not its own process, which does so for a session that dies.
+    process.kill(log, 'SIGSTOP');
     await session.run('BEGIN');
     const before = await session.draw(5_000);
     await server.kill();
+    process.kill(log, 'SIGKILL');
     await server.restart();
     await database.reconnect();
     await database.stopClock(SOON_AFTER);
