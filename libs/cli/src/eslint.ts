@@ -126,16 +126,20 @@ class IdReader {
 }
 
 /** Without the types of ESLint, which is no dependency of the command: servers would install it. */
-interface Plugin {
-  meta: { name: string };
+interface IdRule {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- ESLint and typescript-eslint each have types of their own
-  rules: { 'no-id-as-number': { create(context: any): Record<string, any> } };
+  create(context: any): Record<string, any>;
 }
 
-const plugin: Plugin = { meta: { name: '@raindrop/cli' }, rules: { 'no-id-as-number': noIdAsNumber } };
-const rules = { 'raindrop/no-id-as-number': 'error' } as const;
-
-export = {
-  ...plugin,
-  configs: { recommended: { name: 'raindrop/recommended', plugins: { raindrop: plugin }, rules } },
+const meta = { name: '@raindrop/cli' };
+const rules: Record<'no-id-as-number', IdRule> = { 'no-id-as-number': noIdAsNumber };
+const configs = {
+  recommended: {
+    name: 'raindrop/recommended',
+    plugins: { raindrop: { meta, rules } },
+    rules: { 'raindrop/no-id-as-number': 'error' } as const,
+  },
 };
+
+// One name each: Node finds the names for `import { configs }` by reading this line.
+export = { meta, rules, configs };
