@@ -206,14 +206,15 @@ export function readReturned(driver: MappingDriver): void {
   driver.createGeneratedMap = (metadata, row: Readonly<Record<string, unknown>> | undefined, ...more) => {
     // Without RETURNING it is the number that the driver tells, or nothing.
     if (typeof row !== 'object') return createMap(metadata, row, ...more);
-    const read = metadata.columns.flatMap((column) => {
-      const attached = attachedTransformer(column);
+    let read: Record<string, unknown> | undefined;
+    for (const column of metadata.columns) {
       const { databaseName } = column;
-      return attached === undefined || row?.[databaseName] === undefined
-        ? []
-        : [[databaseName, attached.from(row[databaseName]) as unknown] as const];
-    });
-    return createMap(metadata, read.length > 0 ? { ...row, ...Object.fromEntries(read) } : row, ...more);
+      // On MySQL the row is the answer to the statement, the same for each of its rows.
+      if (row?.[databaseName] === undefined) continue;
+      const attached = attachedTransformer(column);
+      if (attached !== undefined) (read ??= { ...row })[databaseName] = attached.from(row[databaseName]);
+    }
+    return createMap(metadata, read ?? row, ...more);
   };
 }
 
