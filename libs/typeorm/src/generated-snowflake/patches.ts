@@ -204,18 +204,22 @@ export function readReturned(driver: MappingDriver): void {
   Object.defineProperty(driver, READS_RETURNED, { value: true });
   const createMap = driver.createGeneratedMap.bind(driver);
   driver.createGeneratedMap = (metadata, row: Readonly<Record<string, unknown>> | undefined, ...more) => {
-    // Without RETURNING it is the number that the driver tells, or nothing.
-    if (typeof row !== 'object') return createMap(metadata, row, ...more);
+    // Without RETURNING it is what the driver answers to the statement: a number, an object, or nothing.
+    if (typeof row !== 'object' || row === null || isAnswer(row)) return createMap(metadata, row, ...more);
     let read: Record<string, unknown> | undefined;
     for (const column of metadata.columns) {
       const { databaseName } = column;
-      // On MySQL the row is the answer to the statement, the same for each of its rows.
-      if (row?.[databaseName] === undefined) continue;
+      if (!Object.hasOwn(row, databaseName) || row[databaseName] === undefined) continue;
       const attached = attachedTransformer(column);
       if (attached !== undefined) (read ??= { ...row })[databaseName] = attached.from(row[databaseName]);
     }
     return createMap(metadata, read ?? row, ...more);
   };
+}
+
+/** What MySQL's drivers answer to an INSERT without RETURNING: columns may be named like its properties. */
+function isAnswer(row: object): boolean {
+  return 'fieldCount' in row && 'affectedRows' in row && 'serverStatus' in row;
 }
 
 const CHECKS_VALUES = Symbol.for('@raindrop/typeorm:written-values');

@@ -74,6 +74,26 @@ class Line {
   rank!: number;
 }
 
+/** Its key is named like a member of every object. */
+@Entity({ name: 'returned_maker' })
+class Maker {
+  @GeneratedSnowflake({ name: 'constructor' })
+  id!: string;
+
+  @Column({ type: 'int', default: 7 })
+  rank!: number;
+}
+
+/** Its columns are named like what MySQL answers to an INSERT. No value is set by the database, so nothing is returned. */
+@Entity({ name: 'returned_note' })
+class Note {
+  @GeneratedSnowflake({ prefix: 'note', name: 'info' })
+  id!: string;
+
+  @GeneratedSnowflake({ primary: false })
+  insertId!: string;
+}
+
 describe.each(databaseKinds)('What TypeORM sets in the objects of inserted rows on %s', (kind) => {
   let database: TestDatabase;
   let dataSource: DataSource;
@@ -82,7 +102,7 @@ describe.each(databaseKinds)('What TypeORM sets in the objects of inserted rows 
     database = await testDatabase(kind);
     dataSource = await new DataSource({
       ...database.options,
-      entities: [Order, Item, Parcel, Price, Line],
+      entities: [Order, Item, Parcel, Price, Line, Maker, Note],
       synchronize: true,
     }).initialize();
     attachSnowflakes(dataSource, snowflakeSource());
@@ -189,6 +209,20 @@ describe.each(databaseKinds)('What TypeORM sets in the objects of inserted rows 
       ['9', 7],
       ['5', 3],
     ]);
+  });
+
+  it('is the ID where its column is named like a member of every object', async () => {
+    const row: Partial<Maker> = {};
+    const { identifiers } = await dataSource.manager.insert(Maker, row);
+    const stored = await dataSource.manager.findOneByOrFail(Maker, {});
+    expect(row).toEqual(stored);
+    expect(identifiers).toEqual([{ id: stored.id }]);
+  });
+
+  it('is the ID where columns are named like what the server answers', async () => {
+    const rows: Partial<Note>[] = [{}, {}];
+    await dataSource.manager.insert(Note, rows);
+    expect(rows).toEqual(await dataSource.manager.find(Note, { order: { id: 'ASC' } }));
   });
 
   it('does not change what a query of the application finds', async () => {
