@@ -421,6 +421,16 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'What a process knows to be granted is not forgotten',
   },
   {
+    name: 'reach-of-the-table-forgotten',
+    breaks: 'Grants are compared with a bar wherever the table has a reach, also by a process that has none.',
+    file: 'libs/core/src/lease/failover-guard.ts',
+    find: 'return Math.max(reachMs, ownReachMs) === 0;',
+    replace: 'return ownReachMs === 0 * reachMs;',
+    tier: 1,
+    spec: 'libs/core/src/lease/failover-guard.spec.ts',
+    test: 'The server that answers is judged: one whose bar is shorter than the grants of a process without a reach',
+  },
+  {
     name: 'row-confirmed-by-the-old-primary',
     breaks: 'A row that was not released is confirmed over a new session before the first ID.',
     file: 'libs/core/src/lease/acquire-row.ts',

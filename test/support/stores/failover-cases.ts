@@ -293,6 +293,27 @@ export const FAILOVER_CASES: Readonly<Record<string, FailoverCase>> = {
     lostAt: -3_000,
     verdict: ['lost', REACH],
   },
+  'one whose bar is shorter than the grants of a process without a reach': {
+    recorded: { server: 'this one', at: -200 },
+    believed: { server: 'another', at: -1_000, seen: -210, granted: 55 },
+    lostAt: -200,
+    reach: [REACH, 0],
+    verdict: ['lost', REACH],
+  },
+  'one whose bar is shorter than the grants of the process, where no reach was recorded': {
+    recorded: { server: 'this one', at: -200 },
+    believed: { server: 'another', at: -1_000, seen: -210, granted: 55 },
+    lostAt: -200,
+    reach: [0, REACH],
+    verdict: ['lost', REACH],
+  },
+  'one that was fenced where nothing has a reach, after which the process was granted more': {
+    recorded: { server: 'this one', at: -100 },
+    believed: { server: 'another', at: -1_000, seen: -10, granted: 55 },
+    fencedUntil: -5,
+    reach: [0, 0],
+    verdict: ['lost', 0],
+  },
   // Nothing tells it from one that was recorded just before the fence, by a clock that was ahead. Fence it, or restart
   // the process.
   'one that is new, where the other one was fenced and died at once': {

@@ -15,6 +15,7 @@ import {
 import { grantReachMs, sessionAgesOf } from './grant-reach.js';
 import { type LeaseOptions, resolveLeaseOptions } from './lease-options.js';
 import { StoreSession } from './store-session.js';
+import type { WorkerWrite } from './worker-store.js';
 import { fenceRequest } from '../../../../test/support/stores/fence-request.js';
 import {
   atMs,
@@ -41,6 +42,12 @@ const seen = (change: Partial<StoreTerm>): StoreTerm => ({
   reachMs: REACH,
   ...change,
 });
+
+function writeOf(grantedMs: number): WorkerWrite {
+  const odometers = [{ ms: grantedMs, sequence: 0 }, { ms: 0, sequence: -1 }] as const; // prettier-ignore
+  const rest = { holder: '', layout: 'L', lane: 0, code: 'c', timeUnit: 1, leaseMs: 60_000 } as const;
+  return { id: 1, expected: { version: 7, token: '' }, token: 't', odometers, ...rest };
+}
 
 const judge = (change: Partial<StoreTerm>, believed?: KnownServer, wasRestored = false): ServerVerdict =>
   judgeServer(seen(change), REACH, believed, wasRestored);
@@ -260,6 +267,20 @@ describe('A guard against failovers', () => {
     written = [];
     await guard.readBelieved(server);
     expect(written).toEqual([]);
+  });
+
+  it.each([0, REACH])('leaves a loss as another process has recorded it, with a reach of %p ms', async (reachMs) => {
+    guard = new FailoverGuard(reachMs);
+    guard.mayWrite = true;
+    state = seen({ failoverNumber: 1, lostAtMs: 0, reachMs });
+    await guard.readBelieved(server);
+    guard.noteWritten(writeOf(NOW + 5_000));
+    // Before the end of that grant and after it.
+    for (const nowMs of [NOW + 100, NOW + 6_000]) {
+      state = seen({ nowMs, failoverNumber: 2, lostAtMs: NOW + 90, reachMs });
+      await guard.readBelieved(server);
+    }
+    expect(written).toEqual(['complete A']);
   });
 
   it('believes no answer from before the record', async () => {

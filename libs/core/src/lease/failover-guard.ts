@@ -37,7 +37,8 @@ import type { Odometer, ServedAlone, WorkerRow, WorkerTable, WorkerWrite } from 
  * does not cover what B granted it up to 12:11:05, and the process records a loss. Another example: A is fenced at
  * 12:00:00, after B was cut off. The process comes from B at 12:02:00. The fence covers all that B granted, so nothing is
  * lost. In Redis the last answer counts only once the process has seen a row in use: an operator may make a Redis ready
- * by hand while the first process waits.
+ * by hand while the first process waits. Where neither the table nor the process has a reach, a loss bars nothing past
+ * its own moment: there it covers all of a server that has answered last before it, as each process would record it anew.
  *
  * **A limit.** What a replaced server that lives on grants to other processes is known to those alone. Example: B answers
  * the process for the last time at 12:03:35, inside the bar of A, and has renewed the row of another process at 12:03:30
@@ -237,12 +238,19 @@ function reachNow({ nowMs, reachMs }: StoreTerm, ownReachMs: number): number {
 function isCovered(seen: StoreTerm, ownReachMs: number, known: KnownServer): boolean {
   const { nowMs } = seen;
   const { seenAtMs = nowMs, grantedMs = 0, owedMs = 0 } = known;
+  if (hasNoReach(seen, ownReachMs) && seen.lostAtMs >= seenAtMs) return true;
   const knownMs = Math.max(seenAtMs, grantedMs, owedMs);
   return barIn(seen, ownReachMs) >= (knownMs > reachNow(seen, ownReachMs) ? nowMs : knownMs);
 }
 
+/** Where a loss bars nothing past its own moment, one process after the other would record it anew for its grants. */
+function hasNoReach({ reachMs }: StoreTerm, ownReachMs: number): boolean {
+  return Math.max(reachMs, ownReachMs) === 0;
+}
+
 /** Whether a loss that is recorded now reaches what could not be covered before: the clock that answers was behind. */
 function isOwed(seen: StoreTerm, ownReachMs: number, { owedMs = 0 }: KnownServer): boolean {
+  if (hasNoReach(seen, ownReachMs)) return false;
   return owedMs > barIn(seen, ownReachMs) && owedMs <= reachNow(seen, ownReachMs);
 }
 
@@ -325,7 +333,7 @@ export class FailoverGuard {
 
   /**
    * @param reachMs how far the grants of this store's process reach past a failover, ms; see grantReachMs. 0 where no bar
-   * is wanted: then rows are not judged
+   * is wanted: then rows are not judged, nor grants from before a loss where the table has no reach either
    * @param losesCommits the lease reckons with a server that crashes and takes rows back: see `commitLossWindowMs`
    */
   constructor(
