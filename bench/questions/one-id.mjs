@@ -34,10 +34,10 @@ export async function measure() {
   return {
     figures: Object.entries(ns).map(([name, value]) => ({ name, value, unit: 'ns' })),
     ratios: [
-      ratio('nextId()', 'floor: a 64-bit cell', { atMost: 2 }),
-      ratio('nextString()', 'floor: a shared head and a tail from a table', { atMost: 1.9 }),
-      ratio('nextNumber()', 'floor: a base and an offset', { atMost: 1.8 }),
-      ratio("nextId(), clock: 'exact'", 'floor: a 64-bit cell and Date.now()', { atMost: 1.25 }),
+      ratio('nextId()', 'floor: a 64-bit cell', { atMost: 1.5 }),
+      ratio('nextString()', 'floor: a shared head and a tail from a table', { atMost: 1.8 }),
+      ratio('nextNumber()', 'floor: a base and an offset', { atMost: 1.75 }),
+      ratio("nextId(), clock: 'exact'", 'floor: a 64-bit cell and Date.now()', { atMost: 1.5 }),
       ratio('crypto.randomUUID()', 'nextId()', { atLeast: 10 }),
       ...(randomUUIDv7 ? [ratio('crypto.randomUUIDv7()', 'nextString()')] : []),
       {

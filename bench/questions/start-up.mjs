@@ -12,7 +12,6 @@ export const question = 'How long does it take from the module’s start to the 
 const ROUNDS = orMoment(4, 0);
 /** The one before it creates and fills the table. */
 const FIRST_MEASURED = orMoment(1, 0);
-const TARGET_MS = 50;
 /** Session, look, acquisition, confirmation; the check of the server's settings is not waited for. */
 const MOST_STATEMENTS = 5;
 /** The readme's 1,023 workers, few, and 1,023 of which every row has been used before. Layouts must not share a table. */
@@ -72,7 +71,7 @@ async function startOnce(form, options, { bits, table } = MANY) {
 
 function resultsOf({ name, options }, { own, host, few, used }) {
   const middle = (starts, of) => median(starts.map(of));
-  const share = (starts) => ({ value: middle(starts, ({ moduleMs }) => moduleMs), unit: 'ms', atMost: TARGET_MS });
+  const share = (starts) => ({ value: middle(starts, ({ moduleMs }) => moduleMs), unit: 'ms' });
   const whole = (starts) => ({
     value: middle(starts, ({ appMs }) => appMs),
     unit: 'ms',
@@ -101,6 +100,6 @@ function resultsOf({ name, options }, { own, host, few, used }) {
   const note = 'the same application, until its DataSource is open';
   return {
     figures,
-    ratios: [{ name: `${name}: application to first ID / to an open DataSource`, value: ratio, note }],
+    ratios: [{ name: `${name}: application to first ID / to an open DataSource`, value: ratio, atMost: 3.2, note }],
   };
 }
